@@ -1,0 +1,45 @@
+# fairlead_folder(NAME DIR USES <targets>... [TESTS_USE <targets>...])
+#
+# Makes the library fairlead_NAME of the sources in DIR, the test program NAME_tests of the
+# *_test.cc beside them, and a program for every main_*.cc. A folder with only headers makes an
+# interface library. Subfolders are folders of their own.
+
+add_library(fairlead_warnings INTERFACE)
+target_compile_options(fairlead_warnings INTERFACE
+  -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
+  -Wswitch-enum -Wno-missing-designated-field-initializers)
+
+function(fairlead_folder name dir)
+  cmake_parse_arguments(arg "" "" "USES;TESTS_USE" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${dir}/*.cc)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  set(programs ${sources})
+  list(FILTER programs INCLUDE REGEX "/main_[^/]*\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "(_test\\.cc|/main_[^/]*\\.cc)$")
+
+  if(sources)
+    add_library(fairlead_${name} STATIC ${sources})
+    target_include_directories(fairlead_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
+    target_link_libraries(fairlead_${name} PUBLIC ${arg_USES} PRIVATE fairlead_warnings)
+  else()
+    add_library(fairlead_${name} INTERFACE)
+    target_include_directories(fairlead_${name} INTERFACE
+      ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
+    target_link_libraries(fairlead_${name} INTERFACE ${arg_USES})
+  endif()
+
+  foreach(program ${programs})
+    get_filename_component(program_name ${program} NAME_WE)
+    string(REGEX REPLACE "^main_" "" program_name ${program_name})
+    add_executable(${program_name} ${program})
+    target_link_libraries(${program_name} PRIVATE fairlead_${name} fairlead_warnings)
+  endforeach()
+
+  if(tests)
+    add_executable(${name}_tests ${tests})
+    target_link_libraries(${name}_tests PRIVATE
+      fairlead_${name} ${arg_TESTS_USE} fairlead_warnings GTest::gmock GTest::gtest_main)
+    set_property(GLOBAL APPEND PROPERTY fairlead_test_programs ${name}_tests)
+  endif()
+endfunction()
