@@ -1,0 +1,34 @@
+// Planted bugs: switches in the real code that make it wrong in one way, so that a simulation can
+// prove that its checkers would notice. Only the simulator turns one on; all are off otherwise.
+#pragma once
+
+#include <array>
+
+namespace fairlead {
+
+enum class PlantedBug {
+  kNone,
+  kPublishBeforeCommit,
+  kGateAcknowledgesDispatchedAway,
+  kLeaseWithoutFencing,
+  kOldEpochResultAccepted,
+  kEpochPublishedTwice,
+  kSlotLeaked,
+  kWakeUpLost,
+};
+
+inline constexpr std::array kPlantedBugs = {
+    PlantedBug::kPublishBeforeCommit,    PlantedBug::kGateAcknowledgesDispatchedAway,
+    PlantedBug::kLeaseWithoutFencing,    PlantedBug::kOldEpochResultAccepted,
+    PlantedBug::kEpochPublishedTwice,    PlantedBug::kSlotLeaked,
+    PlantedBug::kWakeUpLost,
+};
+
+const char* to_string(PlantedBug bug);
+
+// One thread simulates; nobody else writes it.
+inline constinit PlantedBug planted_bug = PlantedBug::kNone;
+
+inline bool planted(PlantedBug bug) { return planted_bug == bug; }
+
+}  // namespace fairlead

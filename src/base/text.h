@@ -1,0 +1,18 @@
+// Small text helpers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fairlead {
+
+// Without ASCII white space at both ends.
+std::string_view trim(std::string_view text);
+std::string lower(std::string_view text);
+// Trimmed, lower-cased, blanks left out, sorted, each once.
+std::vector<std::string> normalised(const std::vector<std::string>& words);
+std::vector<std::string_view> split(std::string_view text, char separator);
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+}  // namespace fairlead
