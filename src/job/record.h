@@ -1,0 +1,134 @@
+// The record of a job: all that the store keeps of it, beside the bytes of its request.
+//
+// It is a plain value. Decisions read it and make the next one; a store writes it under a guard
+// (store/change.h) and derives indexes and slots from it, so nothing here has to be kept in step
+// with anything else by hand.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "job/reason.h"
+#include "job/state.h"
+
+namespace fairlead::job {
+
+// One line of a job's history.
+struct Event {
+  WallTime at;
+  State state = State::kPending;
+  Epoch epoch;
+  std::string note;  // a reason code, a worker, a dispatch phase; may be empty
+
+  bool operator==(const Event&) const = default;
+};
+
+// What the policy said, as far as the scheduler acts on it.
+struct Decision {
+  // Records are stored with these numbers (job/codec.h): a new kind goes to the end.
+  enum class Kind {
+    kNone,
+    kAllow,
+    kAllowWithConstraints,
+    kDeny,
+    kRequireApproval,
+    kThrottle,
+    kUnavailable,
+    kUnknown,
+  };
+
+  Kind kind = Kind::kNone;
+  std::string reason;
+  std::string rule_id;
+  std::string policy_snapshot;
+  std::string constraints;  // serialised cordum.agent.v1.PolicyConstraints; empty means none
+  WallTime checked_at;
+
+  bool operator==(const Decision&) const = default;
+};
+
+// What a job waits for. Attempts made while it waits are not written: they follow from `since`
+// (job/backoff.h) until its next commit.
+struct Wait {
+  ReasonCode reason = ReasonCode::kNone;
+  std::string detail;
+  // Jobs of one class wait for the same thing: a tenant's limit, or a worker of the same pools and
+  // placement labels. Empty: it waits for its due time alone.
+  std::string wait_class;
+  WallTime since;
+
+  bool operator==(const Wait&) const = default;
+};
+
+// An earlier epoch that may have reached its worker: its result still counts.
+struct OpenEpoch {
+  Epoch epoch;
+  WorkerId worker;
+
+  bool operator==(const OpenEpoch&) const = default;
+};
+
+struct Record {
+  JobId id;
+  State state = State::kPending;
+  Revision revision;
+
+  Topic topic;
+  TenantId tenant;
+  std::string team;
+  std::string principal;
+  TraceId trace;
+  std::string workflow_id;
+  std::string idempotency_key;
+  int32_t priority = 0;
+  std::string request_hash;  // of the content submitted; a resubmission must match it
+
+  WallTime created_at;
+  WallTime updated_at;
+  std::optional<WallTime> deadline;  // fixed at admission
+  std::optional<WallTime> due;       // when the scheduler must look at it again
+
+  Epoch epoch;
+  WorkerId assignee;       // worker of the current epoch
+  WallTime dispatched_at;  // of the current epoch
+  // The epoch is committed and not yet known to be handed to the bus. The message is rebuilt from
+  // record and request.
+  bool publish_pending = false;
+  std::string dispatcher;  // lease token of the replica that committed the epoch
+  std::vector<OpenEpoch> open_epochs;
+  bool worker_lost = false;  // the assignee expired while the job was with it
+
+  uint32_t attempts = 0;  // +1 on entering SCHEDULED, on a rollback into it and on each failed try
+  uint32_t deliveries = 0;  // epochs really handed to a worker; max_retries is measured by it
+
+  Decision decision;
+  std::optional<Wait> wait;
+
+  Sequence last_result;  // bus sequence of the last result taken
+  std::string result_ptr;
+  ReasonCode reason = ReasonCode::kNone;  // why it ended; kNone for success
+  std::string error_code;                 // the code shown: the reason's text, or the worker's own
+  std::string error_message;
+  int64_t execution_ms = 0;
+
+  std::vector<Event> history;
+
+  bool operator==(const Record&) const = default;
+};
+
+inline bool is_waiting(const Record& record) {
+  return record.wait.has_value();
+}
+
+// A waiting job holds no slot, whatever its state.
+bool holds_tenant_slot(const Record& record);
+bool holds_worker_slot(const Record& record);
+
+// Adds an event, dropping the oldest but the first when the history is full.
+void add_event(Record& record, WallTime at, std::string note);
+
+}  // namespace fairlead::job

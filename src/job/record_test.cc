@@ -1,0 +1,65 @@
+#include "job/record.h"
+
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/limits.h"
+
+namespace fairlead::job {
+namespace {
+
+Record in_state(State state) {
+  Record record;
+  record.state = state;
+  return record;
+}
+
+TEST(Record, HoldsATenantSlotFromScheduledToRunning) {
+  const std::set<State> holding = {State::kScheduled, State::kDispatched, State::kRunning};
+  for (State state : kAllStates) {
+    EXPECT_EQ(holds_tenant_slot(in_state(state)), holding.contains(state)) << to_string(state);
+  }
+}
+
+TEST(Record, HoldsAWorkerSlotWhileDispatchedAndRunning) {
+  const std::set<State> holding = {State::kDispatched, State::kRunning};
+  for (State state : kAllStates) {
+    EXPECT_EQ(holds_worker_slot(in_state(state)), holding.contains(state)) << to_string(state);
+  }
+}
+
+TEST(Record, HoldsNoSlotWhileItWaitsWhateverItsState) {
+  for (State state : kAllStates) {
+    Record record = in_state(state);
+    record.wait = Wait{.reason = ReasonCode::kNoWorkers};
+    EXPECT_TRUE(is_waiting(record));
+    EXPECT_FALSE(holds_tenant_slot(record)) << to_string(state);
+    EXPECT_FALSE(holds_worker_slot(record)) << to_string(state);
+  }
+}
+
+TEST(Record, EventsCarryTheStateAndEpochTheyHappenedIn) {
+  Record record = in_state(State::kDispatched);
+  record.epoch = Epoch(3);
+  add_event(record, wall_time_from_micros(70), "worker-1");
+  ASSERT_EQ(record.history.size(), 1u);
+  EXPECT_EQ(record.history[0],
+            (Event{wall_time_from_micros(70), State::kDispatched, Epoch(3), "worker-1"}));
+}
+
+TEST(Record, AFullHistoryKeepsItsFirstEventAndTheNewest) {
+  constexpr size_t kEvents = limits::kHistoryEventsMax + 10;
+  Record record;
+  for (size_t i = 0; i < kEvents; ++i) {
+    add_event(record, wall_time_from_micros(static_cast<int64_t>(i)), std::to_string(i));
+  }
+  ASSERT_EQ(record.history.size(), limits::kHistoryEventsMax);
+  EXPECT_EQ(record.history.front().note, "0");
+  EXPECT_EQ(record.history[1].note, "11");
+  EXPECT_EQ(record.history.back().note, std::to_string(kEvents - 1));
+}
+
+}  // namespace
+}  // namespace fairlead::job
