@@ -1,0 +1,86 @@
+// Objects found by the id they carry. They stay where they are until they are erased, and lie side
+// by side: a lookup touches little memory but the object itself.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_set.hpp>
+
+#include "base/check.h"
+
+namespace fairlead::routing {
+
+// T is default-made and has a member `id`, which only the directory sets.
+template <class T>
+class Directory {
+ public:
+  using Id = decltype(T::id);
+
+  // nullptr when there is none.
+  T* find(const Id& id) const { return find(Key(id)); }
+
+  // The object of that id, and whether it was made for this.
+  std::pair<T*, bool> find_or_make(const Id& id) {
+    Key key(id);
+    if (T* known = find(key)) return {known, false};
+    if (spare_.empty()) grow();
+    T* made = spare_.back();
+    spare_.pop_back();
+    made->id = id;
+    by_id_.insert({made, key.hash});
+    return {made, true};
+  }
+
+  // REQUIRES: `object` is in.
+  void erase(T& object) {
+    check(by_id_.erase(Key(object.id)) == 1, "what is erased is there");
+    object = T{};
+    spare_.push_back(&object);
+  }
+
+ private:
+  static constexpr size_t kBlock = 256;
+
+  struct Key {
+    explicit Key(const Id& wanted) : id(wanted), hash(std::hash<Id>{}(wanted)) {}
+    const Id& id;
+    size_t hash;
+  };
+  struct Entry {
+    T* object;
+    size_t hash;
+  };
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(const auto& key) const { return key.hash; }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const Entry& a, const Entry& b) const { return a.object == b.object; }
+    bool operator()(const Entry& a, const Key& b) const {
+      return a.hash == b.hash && a.object->id == b.id;
+    }
+    bool operator()(const Key& a, const Entry& b) const { return (*this)(b, a); }
+  };
+
+  T* find(const Key& key) const {
+    auto found = by_id_.find(key);
+    return found == by_id_.end() ? nullptr : found->object;
+  }
+
+  void grow() {
+    T* block = blocks_.emplace_back(std::make_unique<T[]>(kBlock)).get();
+    for (size_t i = kBlock; i-- > 0;) spare_.push_back(block + i);
+  }
+
+  std::vector<std::unique_ptr<T[]>> blocks_;
+  std::vector<T*> spare_;
+  // Never iterated.
+  boost::unordered_flat_set<Entry, Hash, Equal> by_id_;
+};
+
+}  // namespace fairlead::routing

@@ -1,0 +1,42 @@
+#include "routing/labels.h"
+
+namespace fairlead::routing {
+
+bool is_placement_label(std::string_view name) {
+  return name.starts_with("placement.") || name.starts_with("constraint.") ||
+         name.starts_with("node.");
+}
+
+Labels placement_labels(const Labels& labels) {
+  Labels placement;
+  for (const auto& label : labels) {
+    if (is_placement_label(label.first)) placement.insert(placement.end(), label);
+  }
+  return placement;
+}
+
+const Labels::value_type* first_mismatch(const Labels& labels, const Labels& required) {
+  for (const auto& label : required) {
+    auto found = labels.find(label.first);
+    if (found == labels.end() || found->second != label.second) return &label;
+  }
+  return nullptr;
+}
+
+std::string_view value_of(const Labels& labels, std::string_view name) {
+  auto found = labels.find(name);
+  return found == labels.end() ? std::string_view{} : found->second;
+}
+
+size_t LabelsHash::operator()(const Labels& labels) const {
+  constexpr size_t kMultiplier = 0x9e3779b97f4a7c15;
+  std::hash<std::string_view> hash;
+  size_t mixed = labels.size();
+  for (const auto& [name, value] : labels) {
+    mixed = (mixed ^ hash(name)) * kMultiplier;
+    mixed = (mixed ^ hash(value)) * kMultiplier;
+  }
+  return mixed;
+}
+
+}  // namespace fairlead::routing

@@ -1,0 +1,204 @@
+#include "routing/registry.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace fairlead::routing {
+
+Heard WorkerRegistry::heartbeat(const WorkerReport& report, MonotonicTime now) {
+  if (auto valid = validate(report); !valid) return {.problem = valid.error().message};
+  const Worker* known = find_present(report.id);
+  if (known && now < known->view.last_seen) {
+    return {.problem = "heartbeat is older than what is known of the worker"};
+  }
+  if (!known && present_ >= limits::kWorkersMax) {
+    return {.problem = fmt::format("registry is full: it has {} workers", present_)};
+  }
+
+  bool moves = !known || known->view.report.pool != report.pool ||
+               known->view.report.labels != report.labels;
+  bool was_open = !moves && !known->view.overloaded && now - known->view.last_seen <= ttl_;
+
+  Worker& worker = *workers_.find_or_make(report.id).first;
+  if (known && moves) index_.erase(worker.candidate);
+  worker.view.report = report;
+  sanitise(worker.view.report);
+  worker.view.last_seen = now;
+  worker.ledger.heard(worker.view.report.active_jobs);
+  if (!known) enter(worker);
+  refresh(worker);
+  if (moves) index_.insert(worker.candidate);
+
+  bool opened = !was_open && !worker.view.overloaded;
+  return {.effect = opened ? HeartbeatEffect::kOpened : HeartbeatEffect::kRefreshed};
+}
+
+void WorkerRegistry::hold(const JobId& job, const WorkerId& worker) {
+  auto [held, fresh] = jobs_.find_or_make(job);
+  if (!fresh) {
+    if (held->worker->id == worker) return;
+    detach(*held);
+  }
+  attach(*held, *workers_.find_or_make(worker).first);
+}
+
+void WorkerRegistry::release(const JobId& job) {
+  HeldJob* held = jobs_.find(job);
+  if (held == nullptr) return;
+  detach(*held);
+  jobs_.erase(*held);
+}
+
+void WorkerRegistry::ended(const JobId& job, const WorkerId& worker) {
+  if (jobs_.find(job) != nullptr) return release(job);
+  Worker* known = workers_.find(worker);
+  if (known == nullptr || !known->present) return;
+  known->ledger.ended_elsewhere();
+  refresh(*known);
+}
+
+bool WorkerRegistry::alive(const WorkerId& worker, MonotonicTime now) const {
+  const Worker* known = find_present(worker);
+  return known && now - known->view.last_seen <= ttl_;
+}
+
+std::vector<WorkerId> WorkerRegistry::sweep(MonotonicTime now) {
+  std::vector<WorkerId> expired;
+  while (!expiries_.empty() && expiries_.top().first < now) {
+    Worker& worker = *expiries_.top().second;
+    expiries_.pop();
+    MonotonicTime expires = worker.view.last_seen + ttl_;
+    if (expires >= now) {
+      expiries_.emplace(expires, &worker);
+    } else {
+      expired.push_back(worker.id);
+      leave(worker);
+    }
+  }
+  std::ranges::sort(expired);
+  return expired;
+}
+
+const WorkerView* WorkerRegistry::find(const WorkerId& worker) const {
+  const Worker* known = find_present(worker);
+  return known ? &known->view : nullptr;
+}
+
+std::vector<WorkerView> WorkerRegistry::workers() const {
+  std::vector<WorkerView> all;
+  all.reserve(present_);
+  visit([&](const WorkerView& view) { all.push_back(view); });
+  return all;
+}
+
+void WorkerRegistry::visit(const std::function<void(const WorkerView&)>& visitor) const {
+  for (const auto& [id, number] : ids_.numbers()) visitor(workers_.find(id)->view);
+}
+
+std::vector<JobId> WorkerRegistry::held_jobs(const WorkerId& worker) const {
+  std::vector<JobId> jobs;
+  const Worker* known = workers_.find(worker);
+  if (known == nullptr) return jobs;
+  for (const HeldJob* job = known->jobs; job; job = job->next) jobs.push_back(job->id);
+  std::ranges::sort(jobs);
+  return jobs;
+}
+
+WorkerRegistry::Candidates WorkerRegistry::candidates(const std::vector<PoolName>& pools,
+                                                      const Labels& placement,
+                                                      std::span<const WorkerId> excluded) const {
+  std::vector<const Candidate*> absent;
+  for (const WorkerId& worker : excluded) {
+    if (const Worker* known = find_present(worker)) absent.push_back(&known->candidate);
+  }
+  std::ranges::sort(absent);
+  absent.erase(std::ranges::unique(absent).begin(), absent.end());
+
+  WorkerIndex::Found found = index_.find(pools, placement, absent);
+  return {.best = found.best ? found.best->report : nullptr, .matching = found.matching};
+}
+
+const WorkerRegistry::Worker* WorkerRegistry::find_present(const WorkerId& worker) const {
+  const Worker* known = workers_.find(worker);
+  return known && known->present ? known : nullptr;
+}
+
+void WorkerRegistry::enter(Worker& worker) {
+  worker.candidate.report = &worker.view.report;
+  worker.candidate.rank.ordinal = ordinal_of(worker.id);
+  worker.present = true;
+  ++present_;
+  expiries_.emplace(worker.view.last_seen + ttl_, &worker);
+}
+
+void WorkerRegistry::leave(Worker& worker) {
+  index_.erase(worker.candidate);
+  ids_.erase(worker.id);
+  worker.ledger.lost();
+  worker.present = false;
+  --present_;
+  forget_if_unused(worker);
+}
+
+void WorkerRegistry::attach(HeldJob& job, Worker& worker) {
+  job.worker = &worker;
+  job.since = worker.ledger.hold();
+  job.next = worker.jobs;
+  job.previous = nullptr;
+  if (job.next) job.next->previous = &job;
+  worker.jobs = &job;
+  refresh(worker);
+}
+
+void WorkerRegistry::detach(HeldJob& job) {
+  Worker& worker = *job.worker;
+  worker.ledger.release(job.since);
+  (job.previous ? job.previous->next : worker.jobs) = job.next;
+  if (job.next) job.next->previous = job.previous;
+  refresh(worker);
+  forget_if_unused(worker);
+}
+
+void WorkerRegistry::forget_if_unused(Worker& worker) {
+  if (!worker.present && worker.jobs == nullptr) workers_.erase(worker);
+}
+
+uint64_t WorkerRegistry::ordinal_of(const WorkerId& worker) {
+  if (auto number = ids_.insert(worker)) return *number;
+
+  ids_.renumber();
+  for (const auto& [id, number] : ids_.numbers()) {
+    Candidate& candidate = workers_.find(id)->candidate;
+    candidate.rank.ordinal = number;
+    index_.update(candidate);
+  }
+  auto number = ids_.insert(worker);
+  check(number.has_value(), "there is room between renumbered ids");
+  return *number;
+}
+
+void WorkerRegistry::refresh(Worker& worker) {
+  WorkerView& view = worker.view;
+  const WorkerReport& report = view.report;
+  int32_t capacity = report.max_parallel_jobs;
+  view.held = worker.ledger.held();
+  view.ghosts = worker.ledger.ghosts();
+  view.load = worker.ledger.load();
+  view.overloaded = overloaded(view.load, capacity, report.cpu_load, report.gpu_utilization);
+  view.score = score(view.load, report.cpu_load, report.gpu_utilization);
+  view.free_slots = capacity == 0 ? INT32_MAX : std::max(0, capacity - view.load);
+  view.slot_limit = capacity == 0 ? 0 : capacity + view.ghosts;
+  check(view.overloaded || capacity == 0 || view.held - view.ghosts < capacity,
+        "a worker that may be picked has a free slot");
+
+  Candidate& candidate = worker.candidate;
+  candidate.open = !view.overloaded;
+  candidate.rank =
+      make_rank(view.score, view.held - view.ghosts, view.free_slots, candidate.rank.ordinal);
+  index_.update(candidate);
+}
+
+}  // namespace fairlead::routing

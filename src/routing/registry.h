@@ -1,0 +1,148 @@
+// The workers of this replica with their loads, and the index that placement picks from
+// (REG-1..REG-4). One thread.
+//
+// Heartbeats say what a worker has; `hold` and `release` say what was handed to it since, so that
+// jobs between two heartbeats do not herd onto the worker that looked idlest (H-23).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/limits.h"
+#include "base/time.h"
+#include "routing/candidate_view.h"
+#include "routing/directory.h"
+#include "routing/id_order.h"
+#include "routing/labels.h"
+#include "routing/load_ledger.h"
+#include "routing/worker.h"
+#include "routing/worker_index.h"
+
+namespace fairlead::routing {
+
+// One worker as placement sees it.
+struct WorkerView {
+  MonotonicTime last_seen;
+  // Jobs handed to it and not released, and how many of these it no longer has (LoadLedger).
+  int32_t held = 0;
+  int32_t ghosts = 0;
+  // Stands for active_jobs in `overloaded` and `score`.
+  int32_t load = 0;
+  bool overloaded = false;
+  double score = 0;
+  // INT32_MAX when it has no limit.
+  int32_t free_slots = 0;
+  // Jobs that may be held by it, ghosts included, by all replicas together; 0: no limit.
+  int32_t slot_limit = 0;
+  WorkerReport report;
+};
+
+enum class HeartbeatEffect {
+  kRefused,
+  kRefreshed,
+  // It could not take work before (unknown, expired, overloaded, other pool or labels) and can
+  // now: waiting jobs should be offered to it.
+  kOpened,
+};
+
+struct Heard {
+  HeartbeatEffect effect = HeartbeatEffect::kRefused;
+  // Why it was refused, and what would be right.
+  std::string problem;
+};
+
+class WorkerRegistry {
+ public:
+  struct Candidates {
+    // The best that is not overloaded; nullptr when there is none. Valid until the next change.
+    const WorkerReport* best = nullptr;
+    // All in the pools with the labels, overloaded ones too.
+    size_t matching = 0;
+  };
+
+  explicit WorkerRegistry(Duration ttl = limits::kWorkerTtl) : ttl_(ttl) {}
+  WorkerRegistry(const WorkerRegistry&) = delete;
+  WorkerRegistry& operator=(const WorkerRegistry&) = delete;
+
+  // Takes in what a worker said at `now`. Refused: an invalid report, one older than what is known
+  // of the worker, a new worker when there are kWorkersMax. Warm start passes the time at which a
+  // snapshot was taken, so that it neither outlives its age nor overrides a live heartbeat.
+  Heard heartbeat(const WorkerReport& report, MonotonicTime now);
+
+  // The job is handed, or being handed, to the worker, which need not be known (yet, or any more).
+  // A job held elsewhere moves; one held there already stays as it is.
+  void hold(const JobId& job, const WorkerId& worker);
+  // The job runs nowhere any more. Nothing when it was not held.
+  void release(const JobId& job);
+  // The same for a job that may have been handed over by another replica.
+  void ended(const JobId& job, const WorkerId& worker);
+
+  // Known and heard within the TTL, inclusive.
+  bool alive(const WorkerId& worker, MonotonicTime now) const;
+  // Forgets the workers that are alive no longer, and names them, sorted. What they held stays
+  // held, and counts again when they come back. Touches each worker about once in a TTL.
+  std::vector<WorkerId> sweep(MonotonicTime now);
+
+  // nullptr when unknown. Valid until the next change.
+  const WorkerView* find(const WorkerId& worker) const;
+  // By id.
+  std::vector<WorkerView> workers() const;
+  void visit(const std::function<void(const WorkerView&)>& visitor) const;
+  size_t size() const { return present_; }
+  // Sorted; also of a worker that is not known.
+  std::vector<JobId> held_jobs(const WorkerId& worker) const;
+
+  // What `pick` (placement.h) chooses from. REQUIRES: `pools` names none twice.
+  Candidates candidates(const std::vector<PoolName>& pools, const Labels& placement,
+                        std::span<const WorkerId> excluded) const;
+
+ private:
+  struct HeldJob;
+  // What changes with every job comes first, to lie together.
+  struct Worker {
+    WorkerId id;
+    // False when it is remembered only for the jobs it holds.
+    bool present = false;
+    // The job it was given last; the others follow.
+    HeldJob* jobs = nullptr;
+    LoadLedger ledger;
+    Candidate candidate;
+    WorkerView view;
+  };
+  struct HeldJob {
+    JobId id;
+    Worker* worker = nullptr;
+    LoadLedger::Beat since = 0;
+    HeldJob* next = nullptr;
+    HeldJob* previous = nullptr;
+  };
+  using Expiry = std::pair<MonotonicTime, Worker*>;
+
+  const Worker* find_present(const WorkerId& worker) const;
+  void enter(Worker& worker);
+  void leave(Worker& worker);
+  void attach(HeldJob& job, Worker& worker);
+  void detach(HeldJob& job);
+  void forget_if_unused(Worker& worker);
+  uint64_t ordinal_of(const WorkerId& worker);
+  void refresh(Worker& worker);
+
+  Duration ttl_;
+  size_t present_ = 0;
+  Directory<Worker> workers_;
+  Directory<HeldJob> jobs_;
+  // Of the present ones.
+  IdOrder ids_;
+  // Mutable: views with labels are made when they are first asked for.
+  mutable WorkerIndex index_;
+  // One for each present worker, not later than it expires.
+  std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> expiries_;
+};
+
+}  // namespace fairlead::routing

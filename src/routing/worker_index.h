@@ -1,0 +1,78 @@
+// The workers that could take a job, found without a look at those that could not.
+//
+//   pool "gpu" ─┬─ view of all                   every worker of the pool; always there
+//               ├─ view {node.zone=eu}           made when first asked for, from the workers of
+//               ├─ view {node.os=x, node.zone=eu}  the rarest label, and kept while it is used
+//               └─ label → value → workers
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ids.h"
+#include "routing/candidate_view.h"
+#include "routing/labels.h"
+
+namespace fairlead::routing {
+
+class WorkerIndex {
+ public:
+  struct Found {
+    // The best of the open ones; nullptr when there is none.
+    const Candidate* best = nullptr;
+    // All in the pools with the labels, open or not.
+    size_t matching = 0;
+  };
+
+  // Bounds on the views with labels: a change of load visits each view of the worker, and a worker
+  // that arrives is held against each view of its pool. Seats, in all of them, take some 64 bytes.
+  static constexpr size_t kLabelViewsMax = 1024;
+  static constexpr size_t kLabelSeatsMax = 2'000'000;
+
+  explicit WorkerIndex(size_t label_views_max = kLabelViewsMax,
+                       size_t label_seats_max = kLabelSeatsMax);
+  ~WorkerIndex();
+  WorkerIndex(const WorkerIndex&) = delete;
+  WorkerIndex& operator=(const WorkerIndex&) = delete;
+
+  // REQUIRES: not in; `report` is set, and its pool and labels do not change while it is in.
+  void insert(Candidate& worker);
+  void erase(Candidate& worker);
+  // Call after the rank or the openness of a worker changed.
+  void update(Candidate& worker);
+
+  // REQUIRES: `pools` names none twice; `excluded` is sorted, names none twice, and all are in.
+  Found find(const std::vector<PoolName>& pools, const Labels& placement,
+             std::span<const Candidate* const> excluded);
+
+  size_t label_views() const { return by_use_.size(); }
+  size_t label_seats() const { return label_seats_; }
+
+ private:
+  struct Pool;
+  struct LabelView;
+  struct ByOrdinal {
+    bool operator()(const Candidate* a, const Candidate* b) const;
+  };
+  using Carriers = std::set<Candidate*, ByOrdinal>;
+
+  CandidateView* view_of(Pool& pool, const Labels& placement);
+  CandidateView* make_view(Pool& pool, const Labels& placement);
+  void drop_view(LabelView& view);
+  void keep_bounds();
+
+  size_t label_views_max_;
+  size_t label_seats_max_;
+  std::unordered_map<PoolName, std::unique_ptr<Pool>> pools_;
+  // The one used last in front.
+  std::list<LabelView*> by_use_;
+  // In all the views with labels.
+  size_t label_seats_ = 0;
+};
+
+}  // namespace fairlead::routing
