@@ -1,0 +1,42 @@
+// The leases of an embedded store: in memory, so they end with the process.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/time.h"
+#include "store/store.h"
+
+namespace fairlead::store {
+
+class Leases {
+ public:
+  // True when the token holds the lease now: newly, or still. A lease is free when it has expired
+  // or its holder's replica shows no sign of life although it once did.
+  bool acquire(const std::string& key, const LeaseRequest& lease, MonotonicTime now);
+  bool renew(const std::string& key, const LeaseRequest& lease, MonotonicTime now);
+  void release(const std::string& key, std::string_view token);
+  bool holds(const std::string& key, std::string_view token, MonotonicTime now) const;
+
+  void sign_of_life(const std::string& replica, MonotonicTime now);
+
+  size_t size() const { return leases_.size(); }
+
+ private:
+  struct Lease {
+    std::string token;
+    MonotonicTime expires;
+  };
+
+  bool dead(std::string_view token, MonotonicTime now) const;
+  void set(const std::string& key, const LeaseRequest& lease, MonotonicTime now);
+  void drop_expired(MonotonicTime now);
+
+  std::unordered_map<std::string, Lease> leases_;
+  std::set<std::pair<MonotonicTime, std::string>> by_expiry_;
+  std::unordered_map<std::string, MonotonicTime> alive_until_;
+};
+
+}  // namespace fairlead::store

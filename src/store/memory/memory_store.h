@@ -1,0 +1,85 @@
+// A store that forgets with its process: for tests, stories and simulations. Everything it answers
+// is complete at once.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "runtime/clock.h"
+#include "store/store.h"
+#include "store/table.h"
+
+namespace fairlead::store {
+
+class MemoryStore final : public Store {
+ public:
+  // Times of leases and claims are the given clock's; it must outlive the store.
+  explicit MemoryStore(const Clock& clock);
+
+  Answer<Loaded> load(const JobId& job, LoadOptions options) override;
+  Answer<Receipt> apply(Change change) override;
+  Answer<Page> scan(Query query) override;
+  Answer<std::vector<Claim>> claim(Claims claims) override;
+  Answer<void> unclaim(const JobId& job, Duration pause) override;
+  Answer<std::vector<WaitClassView>> waiting(size_t limit) override;
+  size_t waiting_in(std::string_view wait_class) const override;
+  Answer<bool> acquire(std::string key, LeaseRequest lease) override;
+  Answer<bool> renew(std::string key, LeaseRequest lease) override;
+  Answer<void> release(std::string key, std::string token) override;
+  Answer<void> sign_of_life(std::string replica) override;
+  Answer<Sequence> enqueue(Message message, WallTime now) override;
+  Answer<void> forget(std::vector<Sequence> messages) override;
+  Answer<std::vector<StoredMessage>> orphans(WallTime stored_before, size_t limit) override;
+  Answer<Sequence> reserve_sequences(uint64_t count) override;
+  Answer<std::vector<Timer>> due_timers(WallTime now, size_t limit) override;
+  Answer<void> put_dead_letter(DeadLetter entry) override;
+  Answer<std::optional<DeadLetter>> dead_letter(const JobId& job) override;
+  Answer<std::vector<DeadLetter>> dead_letters(std::string cursor, size_t limit) override;
+  Answer<bool> erase_dead_letter(const JobId& job) override;
+  Answer<bool> put_blob(std::string key, Blob blob, BlobCondition condition) override;
+  Answer<std::optional<Blob>> blob(std::string key) override;
+  Answer<bool> erase_blob(std::string key) override;
+  Answer<int64_t> add(std::string counter, int64_t delta) override;
+  Answer<size_t> retire(WallTime now, size_t limit) override;
+
+  // For checkers: every record there is, by id.
+  std::vector<job::Record> all() const;
+  const Table& table() const { return table_; }
+
+ private:
+  struct Held {
+    StoredMessage stored;
+    WallTime stored_at;
+  };
+  struct KeyHolder {
+    JobId job;
+    WallTime expires;
+  };
+
+  const job::Record* find(const JobId& job) const;
+  std::vector<job::Record> ended_latest_first(const Query& query) const;
+  std::vector<job::Record> ended_in_state(const Query& query) const;
+  void complete_trace(const Query& query, std::vector<job::Record>& records) const;
+  Sequence keep(Message message, bool queued, WallTime now);
+  void bound_dead_letters();
+  bool has_blob(const std::string& key) const;
+
+  const Clock& clock_;
+  Table table_;
+  std::map<JobId, job::Record> live_;
+  std::map<JobId, job::Record> ended_;
+  std::set<std::pair<WallTime, JobId>> ended_by_time_;
+  std::unordered_map<std::string, std::string> requests_;
+  std::map<std::pair<TenantId, std::string>, KeyHolder> idempotency_;
+  std::map<Sequence, Held> messages_;
+  uint64_t sequences_ = 0;
+  std::map<std::string, Timer> timers_;
+  std::map<JobId, DeadLetter> dead_letters_;
+  std::set<std::pair<WallTime, JobId>> dead_letters_by_time_;
+  std::map<std::string, Blob> blobs_;
+  std::map<std::string, int64_t> counters_;
+};
+
+}  // namespace fairlead::store

@@ -1,0 +1,31 @@
+// Keys that sort as their meaning does: numbers big-endian, times before names.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+#include "base/time.h"
+
+namespace fairlead::store {
+
+std::string number_key(uint64_t number);
+std::optional<uint64_t> parse_number_key(std::string_view key);
+
+// A time, then a name: what happened at one time is in order of names.
+struct TimeKey {
+  WallTime at;
+  std::string name;
+};
+std::string time_key(WallTime at, std::string_view name);
+std::optional<TimeKey> parse_time_key(std::string_view key);
+
+// All keys of one trace begin with its prefix, and no others do.
+std::string trace_prefix(const TraceId& trace);
+std::string trace_key(const TraceId& trace, WallTime created, const JobId& job);
+
+std::string idempotency_key(const TenantId& tenant, std::string_view key);
+
+}  // namespace fairlead::store

@@ -1,0 +1,35 @@
+// Reads of more than one value, and retention: run on the committer's thread against the database
+// as all earlier calls left it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "store/rocksdb/database.h"
+#include "store/rocksdb/puts.h"
+#include "store/rocksdb/values.h"
+#include "store/store.h"
+
+namespace fairlead::store {
+
+// The value of an entry in kEndedByTime.
+std::string ended_value(job::State state);
+
+Result<std::optional<job::Record>> read_record(const Database& database, Family family,
+                                               const JobId& job);
+
+// The page that a query asks for; `live` are the live jobs of it, in its order, as the table knows.
+Result<Page> read_page(const Database& database, const Query& query,
+                       const std::vector<JobId>& live);
+
+struct Retired {
+  size_t count = 0;
+  std::vector<JobId> jobs;
+};
+
+// Erases what has expired, at most `limit` things.
+Result<Retired> retire_expired(const Database& database, Puts& puts, WallTime now,
+                               Duration ended_job_ttl, size_t limit);
+
+}  // namespace fairlead::store

@@ -1,0 +1,152 @@
+// The store under a data folder, on RocksDB.
+//
+// Memory is ahead of the disk: a call is judged by what is in memory (table.h), takes effect there
+// at once, and its puts go to the committer, once per turn of the loop. Its future completes when
+// they are synced. An answer that would show something not yet durable waits for it as well, so
+// that nobody acts on what a crash could still undo.
+//
+// Only records and idempotency keys are read on the loop's thread; every other read goes through
+// the committer's queue and so sees exactly the calls made before it.
+//
+// Of a live job memory holds only what table.h needs. Its record is one value on disk, read back
+// when it is wanted and no longer at hand (record_cache.h).
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/clock.h"
+#include "runtime/loop.h"
+#include "store/rocksdb/committer.h"
+#include "store/rocksdb/record_cache.h"
+#include "store/rocksdb/rocks_options.h"
+#include "store/rocksdb/time_index.h"
+#include "store/rocksdb/values.h"
+#include "store/store.h"
+#include "store/table.h"
+
+namespace fairlead::store {
+
+class RocksStore final : public Store {
+ public:
+  // Opens the data folder, making it if it is missing. An error is one sentence that names the
+  // folder and leaves what stands there untouched: it is in use, foreign, newer or damaged. Loop
+  // and clock must outlive the store, which lives on the loop's thread.
+  static Result<std::unique_ptr<RocksStore>> open(RocksOptions options, Loop& loop,
+                                                  const Clock& clock);
+  // Everything called so far becomes durable; futures still open never complete.
+  ~RocksStore() override;
+
+  Answer<Loaded> load(const JobId& job, LoadOptions options) override;
+  Answer<Receipt> apply(Change change) override;
+  Answer<Page> scan(Query query) override;
+  Answer<std::vector<Claim>> claim(Claims claims) override;
+  Answer<void> unclaim(const JobId& job, Duration pause) override;
+  Answer<std::vector<WaitClassView>> waiting(size_t limit) override;
+  size_t waiting_in(std::string_view wait_class) const override;
+  Answer<bool> acquire(std::string key, LeaseRequest lease) override;
+  Answer<bool> renew(std::string key, LeaseRequest lease) override;
+  Answer<void> release(std::string key, std::string token) override;
+  Answer<void> sign_of_life(std::string replica) override;
+  Answer<Sequence> enqueue(Message message, WallTime now) override;
+  Answer<void> forget(std::vector<Sequence> messages) override;
+  Answer<std::vector<StoredMessage>> orphans(WallTime stored_before, size_t limit) override;
+  Answer<Sequence> reserve_sequences(uint64_t count) override;
+  Answer<std::vector<Timer>> due_timers(WallTime now, size_t limit) override;
+  Answer<void> put_dead_letter(DeadLetter entry) override;
+  Answer<std::optional<DeadLetter>> dead_letter(const JobId& job) override;
+  Answer<std::vector<DeadLetter>> dead_letters(std::string cursor, size_t limit) override;
+  Answer<bool> erase_dead_letter(const JobId& job) override;
+  Answer<bool> put_blob(std::string key, Blob blob, BlobCondition condition) override;
+  Answer<std::optional<Blob>> blob(std::string key) override;
+  Answer<bool> erase_blob(std::string key) override;
+  Answer<int64_t> add(std::string counter, int64_t delta) override;
+  Answer<size_t> retire(WallTime now, size_t limit) override;
+
+  const Table& table() const { return table_; }
+  Committer::Statistics statistics() const { return committer_->statistics(); }
+  // Operations that are not yet durable: their futures will complete.
+  size_t outstanding() const { return waiting_.size(); }
+
+ private:
+  // An operation that is not yet durable: what to do when it is.
+  struct Waiting {
+    std::move_only_function<void()> complete;
+    size_t bytes = 0;
+  };
+  // An idempotency key that is not yet durable.
+  struct PendingKey {
+    KeyHolder holder;
+    uint64_t operation = 0;
+  };
+
+  RocksStore(RocksOptions options, Loop& loop, const Clock& clock);
+
+  Result<void> rebuild(const Database& database);
+  Result<void> rebuild_jobs(const Database& database);
+
+  Result<std::optional<job::Record>> find(const JobId& job);
+  bool is_durable(const JobId& job);
+  Answer<Receipt> refuse(Receipt refusal, const JobId& job);
+  Result<std::optional<KeyHolder>> holder_of(const std::string& key);
+  void put_record(Puts& puts, const job::Record& next, const std::optional<job::Record>& ended);
+  void put_key(Puts& puts, const std::string& key, const job::Record& record);
+  void put(Puts& puts, const DeadLetter& entry);
+  Sequence put(Puts& puts, Message message, bool queued, WallTime now);
+  Sequence take_sequences(Puts& puts, uint64_t count);
+
+  // Why nothing more can be taken now, if so; `new_work` asks for space on the disk as well.
+  std::optional<Error> push_back(bool new_work) const;
+  // The id of the operation that is being made.
+  uint64_t operation() const { return last_operation_ + 1; }
+  // Where this turn's puts are collected.
+  Puts& puts();
+  // Ends the operation: its answer is given when it is durable. `bytes` count until then.
+  template <class T>
+  Answer<T> when_durable(Result<T> answer, size_t bytes = 0);
+  // An operation of its own that runs on the committer's thread after all before it; `finish`
+  // makes the answer of its outcome, on the loop's thread.
+  template <class Outcome, class Finish>
+  auto in_order(std::move_only_function<Outcome(const Database&, Puts&)> task, Finish finish,
+                size_t bytes = 0) -> Future<std::invoke_result_t<Finish, Outcome>>;
+  template <class T>
+  Answer<T> in_order(std::move_only_function<Result<T>(const Database&, Puts&)> task,
+                     size_t bytes = 0);
+  void enlist(std::move_only_function<void()> complete, size_t bytes);
+  void hand_over();
+  void complete_until(uint64_t operation);
+
+  const RocksOptions options_;
+  Loop& loop_;
+  const Clock& clock_;
+
+  Table table_;
+  RecordCache records_;
+  std::unordered_map<std::string, PendingKey> pending_keys_;
+  std::map<Sequence, WallTime> messages_;  // when each was stored
+  TimeIndex timers_;
+  TimeIndex dead_letters_;
+  std::map<std::string, int64_t> counters_;
+  uint64_t next_sequence_ = 1;
+  uint64_t sequence_mark_ = 1;  // sequences below it are set aside on disk
+
+  std::vector<Committer::Step> turn_;  // collected since the last handing over
+  std::deque<Waiting> waiting_;        // operations durable_ + 1 … last_operation_
+  size_t waiting_bytes_ = 0;
+  bool hand_over_posted_ = false;
+  uint64_t last_operation_ = 0;
+  uint64_t handed_over_ = 0;
+  uint64_t durable_ = 0;
+
+  // What is posted to the loop looks here first: the store may be gone.
+  std::shared_ptr<RocksStore*> self_;
+  std::unique_ptr<Database> database_;
+  std::unique_ptr<Committer> committer_;
+};
+
+}  // namespace fairlead::store
