@@ -1,0 +1,112 @@
+// The bus: how replicas, workers and clients tell each other that something may have changed. What
+// is true is what the store says; a bus may lose time, never a job.
+//
+// Subjects are tokens between dots. A subscription may use `*` for one token and `>` for the rest.
+// Subscribers of the same queue group share the messages; each message goes to one of them.
+//
+// Subjects that carry work are durable (see is_durable): a publish is answered when the message is
+// in safe hands, and a durable subscription gets every message until it says ack or terminate. On
+// other subjects a message reaches whoever listens now, and may be lost.
+//
+// All calls are made on the loop's thread, and handlers run on it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+#include "base/limits.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "runtime/future.h"
+#include "runtime/task.h"
+
+namespace fairlead::bus {
+
+// What became of a publish.
+enum class Published {
+  kStored,   // somebody has it: a stream, a durable handler's commit, or a listener
+  kRefused,  // nobody has it and nobody will
+  kUnknown,  // the answer was lost: somebody may have it
+};
+
+struct Verdict {
+  enum class Kind { kAck, kNak, kTerminate };
+  Kind kind = Kind::kAck;
+  Duration delay{};    // of a nak: redelivered after it
+  std::string reason;  // for logs
+
+  static Verdict ack() { return {}; }
+  static Verdict nak(Duration delay, std::string reason) {
+    return {Kind::kNak, delay, std::move(reason)};
+  }
+  static Verdict terminate(std::string reason) { return {Kind::kTerminate, {}, std::move(reason)}; }
+};
+
+struct Delivery {
+  std::string subject;
+  std::string payload;
+  Sequence sequence;       // on the bus; grows with every message, also across restarts
+  WallTime stored_at;      // when the bus got it
+  uint32_t deliveries = 1;  // this one included
+  // The message lies in our own store: the change that answers it may consume it (Change::consumed)
+  // and so acknowledge it in the same commit.
+  std::optional<Sequence> queued;
+};
+
+using Handler = std::function<Task<Verdict>(Delivery)>;
+
+struct SubscribeOptions {
+  std::string queue;  // empty: every subscriber gets every message
+  // Handlers that may run at once; further messages wait in a bounded queue, and when that is full
+  // publishers are pushed back.
+  size_t in_flight_max = limits::kHandlersInFlightMax;
+  // Messages with the same key are handled one at a time, in order. Empty function: no such rule.
+  std::function<std::string_view(std::string_view payload)> key;
+};
+
+// Ends its subscription when destroyed. Handlers that run go on; messages that they have not
+// answered are delivered again, elsewhere or later.
+class Subscription {
+ public:
+  virtual ~Subscription() = default;
+};
+
+class Bus {
+ public:
+  virtual ~Bus() = default;
+
+  // `id` names the message for duplicate detection; empty: none.
+  virtual Future<Result<Published>> publish(std::string subject, std::string payload,
+                                            std::string id) = 0;
+  // Whether a message of this id was stored on the subject, where the bus keeps a stream that can
+  // be asked. No value: it cannot tell.
+  virtual Future<Result<std::optional<bool>>> stored(std::string subject, std::string id) = 0;
+
+  virtual Result<std::unique_ptr<Subscription>> subscribe(std::string subject,
+                                                          SubscribeOptions options,
+                                                          Handler handler) = 0;
+};
+
+inline constexpr std::string_view kSubmitSubject = "sys.job.submit";
+inline constexpr std::string_view kResultSubject = "sys.job.result";
+inline constexpr std::string_view kCancelSubject = "sys.job.cancel";
+inline constexpr std::string_view kDeadLetterSubject = "sys.job.dlq";
+inline constexpr std::string_view kHeartbeatSubject = "sys.heartbeat";
+inline constexpr std::string_view kSchedulerQueue = "cordum-scheduler";
+
+// Work that must not be lost between two processes: submit, result, cancel and dead letters. The
+// dispatch of a job is not among them: its record says that it is on the way.
+bool is_durable(std::string_view subject);
+
+// A subject to publish on: 1 to kSubjectBytesMax bytes of printable tokens between single dots, no
+// wildcards.
+Result<void> validate_subject(std::string_view subject);
+// A subject to subscribe to: `*` alone as a token, `>` alone as the last.
+Result<void> validate_pattern(std::string_view pattern);
+bool matches(std::string_view pattern, std::string_view subject);
+
+}  // namespace fairlead::bus

@@ -1,0 +1,37 @@
+#include "bus/local/duplicate_window.h"
+
+#include "bus/local/local_limits.h"
+
+namespace fairlead::bus {
+
+void DuplicateWindow::remember(std::string_view id, MonotonicTime now) {
+  // When full, the newest takes over the memory of the oldest: this runs for every message.
+  Seen seen;
+  Ids::node_type node;
+  if (in_order_.size() == kDuplicateIdsMax) {
+    node = ids_.extract(in_order_.front().id);
+    seen = std::move(in_order_.front());
+    in_order_.pop_front();
+  }
+  seen.id = id;
+  seen.at = now;
+  in_order_.push_back(std::move(seen));
+  bool fresh = false;
+  if (node.empty()) {
+    fresh = ids_.insert(in_order_.back().id).second;
+  } else {
+    node.value() = in_order_.back().id;
+    fresh = ids_.insert(std::move(node)).inserted;
+  }
+  if (!fresh) in_order_.pop_back();
+}
+
+bool DuplicateWindow::seen(std::string_view id, MonotonicTime now) {
+  while (!in_order_.empty() && in_order_.front().at + limits::kDuplicateWindow <= now) {
+    ids_.erase(in_order_.front().id);
+    in_order_.pop_front();
+  }
+  return ids_.contains(id);
+}
+
+}  // namespace fairlead::bus

@@ -1,0 +1,50 @@
+#include "bus/local/duplicate_window.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "bus/local/local_limits.h"
+
+namespace fairlead::bus {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr MonotonicTime at(Duration time) {
+  return MonotonicTime(time);
+}
+
+TEST(DuplicateWindow, RemembersAnIdForAsLongAsItsWindow) {
+  DuplicateWindow window;
+  window.remember("id", at(0s));
+  EXPECT_TRUE(window.seen("id", at(limits::kDuplicateWindow - 1us)));
+  EXPECT_FALSE(window.seen("id", at(limits::kDuplicateWindow)));
+  EXPECT_EQ(window.size(), 0u);
+}
+
+TEST(DuplicateWindow, CountsAnIdFromItsFirstTime) {
+  DuplicateWindow window;
+  window.remember("id", at(0s));
+  window.remember("id", at(1s));
+  EXPECT_EQ(window.size(), 1u);
+  EXPECT_FALSE(window.seen("id", at(limits::kDuplicateWindow)));
+  window.remember("id", at(limits::kDuplicateWindow));
+  EXPECT_TRUE(window.seen("id", at(limits::kDuplicateWindow + 1s)));
+}
+
+TEST(DuplicateWindow, ForgetsTheOldestWhenThereAreTooMany) {
+  DuplicateWindow window;
+  auto short_or_long = [](size_t i) {
+    return (i % 2 ? std::string(40, 'x') : std::string()) + std::to_string(i);
+  };
+  const size_t extra = kDuplicateIdsMax + kDuplicateIdsMax / 2;
+  for (size_t i = 0; i < extra; ++i) window.remember(short_or_long(i), at(0s));
+  EXPECT_EQ(window.size(), kDuplicateIdsMax);
+  for (size_t i = 0; i < extra; ++i) {
+    EXPECT_EQ(window.seen(short_or_long(i), at(0s)), i >= extra - kDuplicateIdsMax) << i;
+  }
+}
+
+}  // namespace
+}  // namespace fairlead::bus

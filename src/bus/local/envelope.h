@@ -1,0 +1,36 @@
+// A message on its way through the local bus.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bus/bus.h"
+
+namespace fairlead::bus {
+
+// What was published: one for all the groups that got it.
+struct Envelope {
+  std::string subject;
+  std::string payload;
+  std::string id;
+  Sequence sequence;
+  WallTime stored_at;
+
+  // The publisher's answer, and the durable groups that it depends on. None: it was answered.
+  std::optional<Completer<Result<Published>>> answer;
+  size_t groups = 0;
+  size_t groups_settled = 0;
+  size_t groups_refused = 0;
+  bool doubtful = false;  // whether a group has it is not known
+};
+
+// A message as one group sees it.
+struct Entry {
+  std::shared_ptr<Envelope> envelope;
+  uint32_t deliveries = 0;
+  std::optional<Sequence> stored;  // its place in the store; then the publisher is answered
+  std::optional<uint64_t> key;     // hash of its key, while it runs
+};
+
+}  // namespace fairlead::bus

@@ -1,0 +1,426 @@
+#include "bus/local/local_bus.h"
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "bus/local/local_limits.h"
+
+namespace fairlead::bus {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kPanicRetry = 1s;
+
+// Whether messages for this group are kept while nobody has joined it.
+bool always_consumes(std::string_view subject, std::string_view queue) {
+  return queue == kSchedulerQueue && subject != kDeadLetterSubject;
+}
+
+Delivery delivery_of(const Entry& entry) {
+  const Envelope& envelope = *entry.envelope;
+  return {.subject = envelope.subject,
+          .payload = envelope.payload,
+          .sequence = envelope.sequence,
+          .stored_at = envelope.stored_at,
+          .deliveries = entry.deliveries,
+          .queued = entry.stored};
+}
+
+}  // namespace
+
+class LocalBus::LocalSubscription final : public Subscription {
+ public:
+  LocalSubscription(std::weak_ptr<LocalBus*> bus, GroupPtr group, std::shared_ptr<Member> member)
+      : bus_(std::move(bus)), group_(std::move(group)), member_(std::move(member)) {}
+  ~LocalSubscription() override {
+    if (auto bus = bus_.lock()) (*bus)->leave(group_, member_);
+  }
+
+ private:
+  std::weak_ptr<LocalBus*> bus_;
+  GroupPtr group_;
+  std::shared_ptr<Member> member_;
+};
+
+LocalBus::LocalBus(Loop& loop, const Clock& clock, store::Store& store)
+    : loop_(loop), clock_(clock), store_(store), self_(std::make_shared<LocalBus*>(this)) {}
+
+LocalBus::~LocalBus() {
+  drop();
+}
+
+Task<Result<void>> LocalBus::start() {
+  Result<Sequence> first = co_await store_.reserve_sequences(kSequenceBlock);
+  if (!first) co_return std::unexpected(first.error());
+
+  // Full groups refuse publishes in every life, so that all of them together are bounded.
+  size_t limit = limits::kSubscriptionQueueMax;
+  auto left = co_await store_.orphans(WallTime::max(), limit);
+  while (left && left->size() == limit) {
+    limit *= 2;
+    left = co_await store_.orphans(WallTime::max(), limit);
+  }
+  if (!left) co_return std::unexpected(left.error());
+
+  for (store::StoredMessage& old : *left) {
+    if (!old.queued) continue;
+    GroupPtr group = group_of(old.message.subject, old.message.group);
+    auto envelope = std::make_shared<Envelope>();
+    envelope->subject = std::move(old.message.subject);
+    envelope->payload = std::move(old.message.payload);
+    envelope->sequence = old.sequence;
+    envelope->stored_at = clock_.wall();
+    // How often it was tried is not stored; it is never the first time.
+    group->admit({.envelope = std::move(envelope),
+                  .deliveries = std::max(old.deliveries, 1u),
+                  .stored = old.sequence});
+    make_ready(group);
+  }
+  sequences_.add(*first, kSequenceBlock);
+  co_return Result<void>{};
+}
+
+// --- Publishing ----------------------------------------------------------------------------------
+
+Future<Result<Published>> LocalBus::publish(std::string subject, std::string payload,
+                                            std::string id) {
+  if (auto valid = validate_subject(subject); !valid) return std::unexpected(valid.error());
+  if (payload.size() > limits::kPacketBytesMax) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("payload of {} bytes is too large", payload.size()));
+  }
+  ++counters_.published;
+  const bool durable = is_durable(subject);
+  if (durable && !id.empty() && duplicates_[subject].seen(id, clock_.monotonic())) {
+    return Published::kStored;
+  }
+  std::optional<Sequence> sequence = sequences_.take();
+  if (stopped_ || !sequence) return refuse();
+  if (sequences_.low(kSequenceBlock / 2) && !reserving_) {
+    reserving_ = true;
+    handlers_.spawn(reserve_sequences());
+  }
+
+  matched_.clear();
+  interest_.match(subject, matched_);
+  auto envelope = std::make_shared<Envelope>();
+  envelope->subject = std::move(subject);
+  envelope->payload = std::move(payload);
+  envelope->id = std::move(id);
+  envelope->sequence = *sequence;
+  envelope->stored_at = clock_.wall();
+  if (durable) return publish_durable(std::move(envelope));
+  return offer_to_listeners(envelope) ? Published::kStored : refuse();
+}
+
+Future<Result<Published>> LocalBus::publish_durable(std::shared_ptr<Envelope> envelope) {
+  const std::string& subject = envelope->subject;
+  if (always_consumes(subject, kSchedulerQueue) && !interest_.find(subject, kSchedulerQueue)) {
+    matched_.push_back(group_of(subject, kSchedulerQueue));
+  }
+  auto consumes = [&](const GroupPtr& group) {
+    return group->durable() && (group->has_members() || always_consumes(subject, group->queue()));
+  };
+  for (const GroupPtr& group : matched_) {
+    if (consumes(group) && !group->has_room(envelope->payload.size())) return refuse();
+  }
+  offer_to_listeners(envelope);
+  envelope->groups = static_cast<size_t>(std::ranges::count_if(matched_, consumes));
+  if (envelope->groups == 0) return Published::kStored;
+
+  Future<Result<Published>> answer = envelope->answer.emplace().future();
+  for (const GroupPtr& group : matched_) {
+    if (consumes(group)) admit(group, envelope);
+  }
+  return answer;
+}
+
+// Gives the message to those whose verdict does not matter: to one group of each queue name, and
+// to all that have none. True when at least one took it.
+bool LocalBus::offer_to_listeners(const std::shared_ptr<Envelope>& envelope) {
+  bool taken = false;
+  for (size_t i = 0; i < matched_.size(); ++i) {
+    const GroupPtr& group = matched_[i];
+    if (group->durable() || !group->has_room(envelope->payload.size())) continue;
+    auto same_queue = [&](const GroupPtr& other) {
+      return !other->durable() && other->queue() == group->queue();
+    };
+    auto before = std::span(matched_).first(i);
+    if (!group->queue().empty() && std::ranges::any_of(before, same_queue)) continue;
+    admit(group, envelope);
+    taken = true;
+  }
+  return taken;
+}
+
+void LocalBus::admit(const GroupPtr& group, std::shared_ptr<Envelope> envelope) {
+  group->admit({.envelope = std::move(envelope)});
+  make_ready(group);
+}
+
+Published LocalBus::refuse() {
+  ++counters_.refused;
+  return Published::kRefused;
+}
+
+Future<Result<std::optional<bool>>> LocalBus::stored(std::string, std::string) {
+  return std::optional<bool>{};
+}
+
+// --- Subscribing ---------------------------------------------------------------------------------
+
+Result<std::unique_ptr<Subscription>> LocalBus::subscribe(std::string subject,
+                                                          SubscribeOptions options,
+                                                          Handler handler) {
+  if (auto valid = validate_pattern(subject); !valid) return std::unexpected(valid.error());
+  if (stopped_) return fail(ErrorCode::kUnavailable, "the bus has stopped");
+  check(options.in_flight_max > 0, "a subscription runs at least one handler");
+  GroupPtr group = group_of(subject, options.queue);
+  auto member = std::make_shared<Member>(std::move(options), std::move(handler));
+  group->join(member);
+  make_ready(group);
+  return std::make_unique<LocalSubscription>(self_, std::move(group), std::move(member));
+}
+
+// The group of a queue; a new one for every subscription without a queue.
+LocalBus::GroupPtr LocalBus::group_of(std::string_view pattern, std::string_view queue) {
+  GroupPtr group = queue.empty() ? nullptr : interest_.find(pattern, queue);
+  if (!group) {
+    group = std::make_shared<Group>(std::string(pattern), std::string(queue));
+    interest_.add(group);
+  }
+  return group;
+}
+
+void LocalBus::leave(const GroupPtr& group, const std::shared_ptr<Member>& member) {
+  group->leave(member);
+  if (!group->durable() && !group->has_members()) interest_.remove(group);
+  make_ready(group);
+}
+
+// --- Turns ---------------------------------------------------------------------------------------
+
+void LocalBus::make_ready(const GroupPtr& group) {
+  if (group->listed) return;
+  group->listed = true;
+  ready_.push_back(group);
+  post_turn();
+}
+
+void LocalBus::post_turn() {
+  if (turn_posted_) return;
+  turn_posted_ = true;
+  loop_.post([self = std::weak_ptr(self_)] {
+    if (auto bus = self.lock()) (*bus)->turn();
+  });
+}
+
+// Publishers and handlers run in here; one of them may end the bus.
+void LocalBus::turn() {
+  std::weak_ptr<LocalBus*> self = self_;
+  turn_posted_ = false;
+  std::vector<Answer> answers = std::exchange(answers_, {});
+  std::vector<GroupPtr> ready = std::exchange(ready_, {});
+  forget_answered();
+  for (Answer& answer : answers) {
+    answer.publisher.complete(answer.value);
+    if (self.expired()) return;
+  }
+  for (const GroupPtr& group : ready) {
+    serve(group);
+    if (self.expired()) return;
+  }
+}
+
+void LocalBus::serve(const GroupPtr& group) {
+  if (stopped_ || !group->has_members()) {
+    group->listed = false;
+    put_away(group);
+    return;
+  }
+  std::weak_ptr<LocalBus*> self = self_;
+  // What arrives meanwhile has its turn after the others.
+  for (size_t count = group->waiting(); count > 0 && !stopped_; --count) {
+    std::optional<Group::Start> start = group->start_next();
+    if (!start) break;
+    handlers_.spawn(handle(group, *std::move(start)));
+    if (self.expired()) return;
+  }
+  group->listed = false;
+  if (group->can_start() || stopped_) make_ready(group);
+}
+
+// Nobody will handle what waits: the store takes it, or nobody does.
+void LocalBus::put_away(const GroupPtr& group) {
+  for (const Entry& entry : group->park()) {
+    if (group->durable() && handlers_.spawn(keep(group, entry, {}))) continue;
+    if (group->durable()) settle(*entry.envelope, Published::kRefused);
+    group->discharge(entry);
+  }
+  if (group->held() == 0 && !group->has_members()) interest_.remove(group);
+}
+
+// --- Handling ------------------------------------------------------------------------------------
+
+Task<void> LocalBus::handle(GroupPtr group, Group::Start start) {
+  Delivery delivery = delivery_of(*start.entry);
+  const bool worn_out = group->durable() && delivery.deliveries >= limits::kDeliveriesMax;
+  Verdict verdict;
+  try {
+    if (worn_out) {
+      verdict = co_await give_up(std::move(delivery));
+    } else {
+      ++counters_.delivered;
+      if (delivery.deliveries > 1) ++counters_.redelivered;
+      verdict = co_await start.member->handler(std::move(delivery));
+    }
+  } catch (...) {
+    ++counters_.panicked;
+    verdict = Verdict::nak(worn_out ? limits::kPoisonRetry : kPanicRetry, "packet handler panic");
+  }
+
+  if (start.member->left) co_return;
+  Entry entry = group->release(start);
+  if (group->waiting() > 0) make_ready(group);
+  if (!group->durable()) {
+    group->discharge(entry);
+    co_return;
+  }
+  switch (verdict.kind) {
+    case Verdict::Kind::kAck:
+      ++counters_.acked;
+      end(group, entry);
+      co_return;
+    case Verdict::Kind::kTerminate:
+      ++counters_.terminated;
+      end(group, entry);
+      co_return;
+    case Verdict::Kind::kNak:
+      ++counters_.naked;
+      if (entry.stored) {
+        redeliver_after(verdict.delay, std::move(group), std::move(entry));
+      } else {
+        co_await keep(std::move(group), std::move(entry), verdict.delay);
+      }
+      co_return;
+  }
+}
+
+Task<Verdict> LocalBus::give_up(Delivery delivery) {
+  std::string reason = "delivered too often";
+  if (terminated_hook_) {
+    Result<void> told = co_await terminated_hook_(std::move(delivery), reason);
+    if (!told) co_return Verdict::nak(limits::kPoisonRetry, told.error().describe());
+  }
+  co_return Verdict::terminate(std::move(reason));
+}
+
+// Writes a message to the store for its group; its publisher is answered by how that went.
+Task<void> LocalBus::keep(GroupPtr group, Entry entry, Duration delay) {
+  const Envelope& envelope = *entry.envelope;
+  Result<Sequence> stored = co_await store_.enqueue(
+      {envelope.subject, envelope.payload, envelope.id, group->queue()}, envelope.stored_at);
+  if (!stored) {
+    const ErrorCode code = stored.error().code;
+    const bool doubtful = code == ErrorCode::kUnknown || code == ErrorCode::kCancelled;
+    settle(*entry.envelope, doubtful ? Published::kUnknown : Published::kRefused);
+    group->discharge(entry);
+    co_return;
+  }
+  ++counters_.queued;
+  settle(*entry.envelope, Published::kStored);
+  entry.stored = *stored;
+  redeliver_after(delay, std::move(group), std::move(entry));
+}
+
+void LocalBus::redeliver_after(Duration delay, GroupPtr group, Entry entry) {
+  auto redeliver = [self = std::weak_ptr(self_), group = std::move(group),
+                    entry = std::move(entry)]() mutable {
+    auto bus = self.lock();
+    if (!bus) return;
+    group->put_back(std::move(entry));
+    (*bus)->make_ready(group);
+  };
+  loop_.call_at(loop_.now() + delay, std::move(redeliver));
+}
+
+// The group has done with the message.
+void LocalBus::end(const GroupPtr& group, const Entry& entry) {
+  if (entry.stored) {
+    answered_.push_back(*entry.stored);
+    post_turn();
+  } else {
+    settle(*entry.envelope, Published::kStored);
+  }
+  group->discharge(entry);
+}
+
+// What became of the message in one group; the last one answers the publisher.
+void LocalBus::settle(Envelope& envelope, Published outcome) {
+  if (!envelope.answer) return;
+  if (outcome == Published::kUnknown) envelope.doubtful = true;
+  if (outcome == Published::kRefused) ++envelope.groups_refused;
+  ++envelope.groups_settled;
+  if (envelope.groups_settled < envelope.groups) return;
+
+  Published value = Published::kStored;
+  if (envelope.doubtful || envelope.groups_refused > 0) value = Published::kUnknown;
+  if (envelope.groups_refused == envelope.groups) value = refuse();
+  if (value == Published::kStored && !envelope.id.empty()) {
+    duplicates_[envelope.subject].remember(envelope.id, clock_.monotonic());
+  }
+  answers_.push_back({*std::exchange(envelope.answer, {}), value});
+  post_turn();
+}
+
+Task<void> LocalBus::reserve_sequences() {
+  while (true) {
+    Result<Sequence> first = co_await store_.reserve_sequences(kSequenceBlock);
+    if (first) {
+      sequences_.add(*first, kSequenceBlock);
+      break;
+    }
+    if (!co_await loop_.delay(limits::kRetryStore)) break;
+  }
+  reserving_ = false;
+}
+
+void LocalBus::forget_answered() {
+  if (answered_.empty()) return;
+  std::vector<Sequence> messages = std::exchange(answered_, {});
+  if (stopped_) {
+    (void)store_.forget(std::move(messages));
+  } else {
+    handlers_.spawn(forget(std::move(messages)));
+  }
+}
+
+// Messages that the store still has are delivered again in the next life.
+Task<void> LocalBus::forget(std::vector<Sequence> messages) {
+  while (!co_await store_.forget(messages)) {
+    if (!co_await loop_.delay(limits::kRetryStore)) co_return;
+  }
+}
+
+// --- Ending --------------------------------------------------------------------------------------
+
+void LocalBus::cancel() {
+  stopped_ = true;
+  handlers_.cancel();
+}
+
+void LocalBus::drop() {
+  stopped_ = true;
+  self_.reset();
+  handlers_.drop();
+  interest_ = {};
+  matched_.clear();
+  ready_.clear();
+  answers_.clear();
+}
+
+}  // namespace fairlead::bus
