@@ -1,0 +1,28 @@
+// Somebody wants a job to stop (CAN-*). Durable, and wins over a dispatch by revision.
+#pragma once
+
+#include <string>
+
+#include "bus/bus.h"
+#include "runtime/task.h"
+#include "scheduler/commits.h"
+#include "scheduler/replica.h"
+
+namespace fairlead::scheduler {
+
+class Cancel {
+ public:
+  Cancel(Replica& replica, Commits& commits) : replica_(replica), commits_(commits) {}
+
+  Task<bus::Verdict> handle(bus::Delivery delivery);
+
+  // Ends the job, whatever it does. True when this call ended it; false when it had ended before.
+  // An unknown job is kNotFound.
+  Task<Result<bool>> cancel(JobId job, std::string reason, std::optional<Sequence> consumed);
+
+ private:
+  Replica& replica_;
+  Commits& commits_;
+};
+
+}  // namespace fairlead::scheduler

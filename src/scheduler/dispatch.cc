@@ -1,0 +1,698 @@
+#include "scheduler/dispatch.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/planted.h"
+#include "base/text.h"
+#include "job/backoff.h"
+#include "scheduler/packets.h"
+
+namespace fairlead::scheduler {
+
+namespace {
+
+using job::ReasonCode;
+using job::State;
+
+// A pool that is busy is not one that is failing: its schedule of attempts begins again whenever a
+// job of the class was dispatched.
+bool restarts_with_class(ReasonCode reason) {
+  return reason == ReasonCode::kPoolOverloaded || reason == ReasonCode::kTenantLimit;
+}
+
+WallTime wait_base(const Walker& walker) {
+  const job::Wait& wait = *walker.record.wait;
+  if (walker.claim && restarts_with_class(wait.reason)) {
+    return std::max(wait.since, walker.claim->class_dispatched_at);
+  }
+  return wait.since;
+}
+
+// A job that waits in a class has made the attempts that its schedule says.
+bool waits_in_class(const job::Record& record) {
+  return record.wait && !record.wait->wait_class.empty();
+}
+
+Walked failed(Error error) { return {Outcome::kFailed, std::move(error)}; }
+
+}  // namespace
+
+std::expected<routing::Route, routing::Refusal> route_of(const routing::PoolMap& pools,
+                                                         const job::Record& record,
+                                                         const cap::JobRequest& request) {
+  routing::Labels labels;
+  for (const auto& [name, value] : request.labels()) labels.emplace(name, value);
+  const auto& needs = request.meta().requires_();
+  return routing::resolve(pools, {record.topic, {needs.begin(), needs.end()}, &labels});
+}
+
+// --- The walk ------------------------------------------------------------------------------------
+
+Task<Walked> Dispatch::advance(Walker walker) {
+  WallTime now = replica_.clock.wall();
+  begin(walker, now);
+  job::Record& record = walker.record;
+  if (record.attempts >= limits::kSchedulingAttemptsMax) {
+    ReasonCode reason = waits_in_class(record) || (record.wait && record.wait->reason ==
+                                                                     ReasonCode::kPublishFailed)
+                            ? record.wait->reason
+                            : ReasonCode::kMaxSchedulingRetries;
+    if (reason == ReasonCode::kPublishFailed) reason = ReasonCode::kDispatchFailed;
+    co_return co_await end(
+        walker, {State::kFailed, reason, {},
+                 fmt::format("max scheduling retries exceeded (attempts={})", record.attempts)});
+  }
+
+  if (std::optional<Walked> stopped = co_await judge(walker)) co_return *std::move(stopped);
+
+  auto route = route_of(*replica_.pools, record, walker.request);
+  if (!route) {
+    routing::Refusal& refusal = route.error();
+    if (refusal.hint) count_hints({*refusal.hint});
+    replica_.log.warning(refusal.detail, {{"job_id", record.id.str()}});
+    co_return co_await end(walker, {State::kFailed, refusal.code, {}, refusal.detail});
+  }
+  co_return co_await place(walker, *route);
+}
+
+// Takes the record to where a walk starts: SCHEDULED for a dispatch that has to be made anew.
+void Dispatch::begin(Walker& walker, WallTime now) {
+  job::Record& record = walker.record;
+  walker.began = replica_.clock.monotonic();
+  if (record.revision == Revision()) {
+    walker.path = {State::kPending};
+    return;
+  }
+  if (waits_in_class(record)) {
+    Duration waited = std::max(Duration(0), now - wait_base(walker));
+    uint32_t attempts = job::attempts_after(record.attempts, waited);
+    walker.next_attempt = job::next_attempt_at(record.attempts, attempts) - waited;
+    record.attempts = attempts;
+  }
+  if (record.state == State::kDispatched) {
+    record.open_epochs.push_back({record.epoch, record.assignee});
+    if (record.open_epochs.size() > limits::kOpenEpochsMax) {
+      record.open_epochs.erase(record.open_epochs.begin());
+    }
+    record.publish_pending = false;
+    record.state = State::kScheduled;
+    walker.path = {State::kScheduled};
+    walker.same_worker = true;
+    ++record.attempts;
+  } else if (record.state == State::kScheduled) {
+    ++record.attempts;
+  }
+}
+
+// Asks policy. No value: the walk goes on.
+Task<std::optional<Walked>> Dispatch::judge(Walker& walker) {
+  job::Record& record = walker.record;
+  Result<job::Decision> answer = co_await replica_.gate.check(walker.request, record);
+  if (!answer) {
+    leases_.release(record.id, walker.token);
+    co_return failed(answer.error());
+  }
+  record.decision = *std::move(answer);
+  record.decision.checked_at = replica_.clock.wall();
+  const std::string& topic = record.topic.str();
+  const std::string reason = record.decision.reason;
+
+  using Kind = job::Decision::Kind;
+  switch (record.decision.kind) {
+    case Kind::kAllow:
+    case Kind::kAllowWithConstraints: break;
+    case Kind::kUnavailable:
+      replica_.metrics.add(Counter::kSafetyUnavailable, topic);
+      if (!replica_.settings.safety_fail_open) {
+        co_return co_await pause(walker, ReasonCode::kSafetyUnavailable, reason,
+                                 limits::kRetrySafety);
+      }
+      replica_.metrics.add(Counter::kInputFailOpen, topic);
+      replica_.log.warning("input policy fail-open: safety kernel unreachable",
+                           {{"job_id", record.id.str()}, {"topic", topic}});
+      break;
+    case Kind::kThrottle:
+      co_return co_await pause(walker, ReasonCode::kSafetyThrottled, reason,
+                               limits::kRetrySafety);
+    case Kind::kRequireApproval: co_return co_await park_for_approval(walker);
+    case Kind::kDeny:
+      replica_.metrics.add(Counter::kSafetyDenied, topic);
+      co_return co_await end(walker, {State::kDenied, ReasonCode::kSafetyDenied, {}, reason});
+    case Kind::kNone:
+    case Kind::kUnknown:
+      replica_.metrics.add(Counter::kSafetyDenied, topic);
+      co_return co_await end(walker, {State::kDenied, ReasonCode::kSafetyUnknown, {}, reason});
+  }
+
+  job::Limits limits = job::limits_of(record.decision.constraints);
+  if (limits.max_retries > 0 &&
+      record.deliveries >= static_cast<uint32_t>(limits.max_retries) + 1) {
+    co_return co_await end(
+        walker, {State::kFailed, ReasonCode::kMaxRetriesExceeded, {},
+                 fmt::format("max retries exceeded (attempts={}, max_retries={})",
+                             record.deliveries, limits.max_retries)});
+  }
+  if (limits.max_runtime_ms > 0) {
+    WallTime latest = record.created_at + std::chrono::milliseconds(limits.max_runtime_ms);
+    record.deadline = record.deadline ? std::min(*record.deadline, latest) : latest;
+  }
+  co_return std::nullopt;
+}
+
+Task<Walked> Dispatch::place(Walker& walker, const routing::Route& route) {
+  job::Record& record = walker.record;
+  job::Limits limits = job::limits_of(record.decision.constraints);
+  auto comes_from = [&](const std::string& wait_class) {
+    return (walker.claim && walker.claim->wait_class == wait_class) ||
+           (record.wait && record.wait->wait_class == wait_class);
+  };
+
+  // A new job queues behind those who wait for the same.
+  std::string own_tenant = tenant_class(record.tenant);
+  if (limits.max_concurrent_jobs > 0 && !comes_from(own_tenant) &&
+      replica_.store.waiting_in(own_tenant) > 0) {
+    co_return co_await wait(walker, ReasonCode::kTenantLimit,
+                            "behind other jobs of the tenant", own_tenant);
+  }
+  if (!comes_from(route.wait_class) && replica_.store.waiting_in(route.wait_class) > 0) {
+    std::vector<WorkerId> none;
+    int stale = 0;
+    auto placed = pick(walker, route, none, stale);
+    co_return co_await wait(
+        walker, placed ? ReasonCode::kPoolOverloaded : placed.error().code,
+        placed ? "behind other jobs that wait for the same workers" : placed.error().detail,
+        route.wait_class);
+  }
+
+  std::vector<WorkerId> excluded;
+  int stale = 0;
+  for (int full = 0; full < limits::kFullWorkerPicksMax; ++full) {
+    auto placed = pick(walker, route, excluded, stale);
+    if (!placed) {
+      co_return co_await wait(walker, placed.error().code, placed.error().detail,
+                              route.wait_class);
+    }
+    Result<store::Receipt> receipt = co_await commit_dispatch(walker, *placed, limits);
+    if (!receipt) {
+      leases_.release(record.id, walker.token);
+      co_return failed(receipt.error());
+    }
+    if (std::holds_alternative<store::Applied>(*receipt)) {
+      replica_.nursery.spawn(hand_over(std::move(walker), std::move(placed->subject)));
+      co_return Walked{Outcome::kDispatched, {}};
+    }
+    auto* no_room = std::get_if<store::Full>(&*receipt);
+    if (!no_room) {
+      if (std::holds_alternative<store::DuplicateKey>(*receipt)) {
+        replica_.metrics.add(Counter::kIdempotencyDuplicates);
+        leases_.release(record.id, walker.token);
+        co_return Walked{Outcome::kEnded, {}};
+      }
+      leases_.release(record.id, walker.token);
+      co_return Walked{Outcome::kLost, {}};
+    }
+    if (no_room->slot == store::Full::Slot::kTenant) {
+      co_return co_await wait(walker, ReasonCode::kTenantLimit,
+                              fmt::format("{} of {} jobs of the tenant are out", no_room->held,
+                                          limits.max_concurrent_jobs),
+                              own_tenant);
+    }
+    excluded.push_back(placed->worker);
+  }
+  co_return co_await wait(walker, ReasonCode::kPoolOverloaded,
+                          "pool_overloaded: " + route.wait_class, route.wait_class);
+}
+
+// Picks until the pick is alive (STALE-1..STALE-5). A worker that may have the job already is kept
+// while it lives: it can tell a repeat.
+std::expected<Dispatch::Placed, routing::NotPlaced> Dispatch::pick(
+    Walker& walker, const routing::Route& route, std::vector<WorkerId>& excluded, int& stale) {
+  MonotonicTime now = replica_.clock.monotonic();
+  const job::Record& record = walker.record;
+  if (walker.same_worker && excluded.empty()) {
+    const routing::WorkerView* view = replica_.registry.find(record.assignee);
+    if (view && replica_.registry.alive(record.assignee, now)) {
+      return Placed{record.assignee, routing::direct_subject(record.assignee),
+                    view->report.max_parallel_jobs};
+    }
+  }
+  std::vector<routing::HintOutcome> hints;
+  while (true) {
+    hints.clear();
+    auto picked = routing::pick(replica_.registry, route, excluded, &hints);
+    if (!picked) {
+      count_hints(hints);
+      if (stale > 0) {
+        return std::unexpected(routing::NotPlaced{
+            ReasonCode::kStaleWorker, "stale worker " + excluded.back().str()});
+      }
+      return std::unexpected(picked.error());
+    }
+    if (replica_.registry.alive(picked->worker, now)) {
+      count_hints(hints);
+      if (picked->by_hint) {
+        replica_.log.info("strategy pick preferred worker",
+                          {{"job_id", record.id.str()}, {"worker_id", picked->worker.str()}});
+      }
+      const routing::WorkerView* view = replica_.registry.find(picked->worker);
+      return Placed{picked->worker, std::move(picked->subject),
+                    view->report.max_parallel_jobs};
+    }
+    ++stale;
+    replica_.metrics.add(Counter::kStaleWorkerRetry, record.topic.str(), picked->worker.str());
+    replica_.log.warning("stale worker detected, retrying dispatch",
+                         {{"job_id", record.id.str()},
+                          {"worker_id", picked->worker.str()},
+                          {"attempt", std::to_string(stale)},
+                          {"topic", record.topic.str()}});
+    excluded.push_back(picked->worker);
+    if (stale >= replica_.settings.stale_picks_max) {
+      return std::unexpected(routing::NotPlaced{ReasonCode::kStaleWorker,
+                                                "stale worker " + picked->worker.str()});
+    }
+  }
+}
+
+// --- Dispatch ------------------------------------------------------------------------------------
+
+Task<Result<store::Receipt>> Dispatch::commit_dispatch(Walker& walker, const Placed& placed,
+                                                       const job::Limits& limits) {
+  WallTime now = replica_.clock.wall();
+  store::Change change;
+  if (walker.record.revision != Revision()) change.guard.revision = walker.record.revision;
+  change.guard.lease = walker.token;
+  if (planted(PlantedBug::kLeaseWithoutFencing)) change.guard.lease.clear();
+  change.path = walker.path;
+  change.request = walker.request_bytes;
+  change.consumed = walker.consumed;
+  change.tenant_limit = static_cast<uint32_t>(std::max(0, limits.max_concurrent_jobs));
+  change.worker_limit = static_cast<uint32_t>(std::max(0, placed.capacity));
+  if (auto ghosts = replica_.ghosts.find(placed.worker); ghosts != replica_.ghosts.end()) {
+    change.ghosts = ghosts->second;
+  }
+
+  job::Record next = walker.record;
+  if (next.history.empty()) job::add_event(next, next.created_at, "submitted");
+  if (next.state != State::kScheduled) {
+    next.state = State::kScheduled;
+    ++next.attempts;
+    change.path.push_back(State::kScheduled);
+    job::add_event(next, now, {});
+  }
+  next.state = State::kDispatched;
+  change.path.push_back(State::kDispatched);
+  next.updated_at = now;
+  next.wait.reset();
+  next.due = now + replica_.settings.timeouts_of(next.topic).dispatch;
+  next.epoch = next.epoch.next();
+  next.assignee = placed.worker;
+  next.dispatched_at = now;
+  next.publish_pending = true;
+  next.dispatcher = walker.token;
+  next.worker_lost = false;
+  ++next.deliveries;
+  job::add_event(next, now, placed.worker.str());
+  change.next = next;
+
+  if (planted(PlantedBug::kPublishBeforeCommit)) {
+    (void)co_await replica_.bus.publish(placed.subject, dispatch_packet(next, walker.request, now),
+                                        dispatch_id(next.id, next.epoch));
+  }
+  replica_.registry.hold(next.id, placed.worker);
+  Result<store::Receipt> receipt = co_await commits_.commit(std::move(change));
+  auto* applied = receipt ? std::get_if<store::Applied>(&*receipt) : nullptr;
+  if (!applied) {
+    replica_.registry.release(next.id);
+    if (!receipt) {
+      replica_.metrics.add(Counter::kDispatchRetry, next.topic.str(), "dispatched_write");
+    }
+    co_return receipt;
+  }
+  next.revision = applied->revision;
+  walker.record = std::move(next);
+  co_return receipt;
+}
+
+Task<void> Dispatch::hand_over(Walker walker, std::string subject) {
+  const job::Record& record = walker.record;
+  if (!leases_.may_publish(walker.token)) {
+    // Somebody else may be at it by now. The mark stays, so a sweep resolves it.
+    leases_.release(record.id, walker.token);
+    co_return;
+  }
+  std::string packet = dispatch_packet(record, std::move(walker.request), replica_.clock.wall());
+  std::string id = dispatch_id(record.id, record.epoch);
+  Result<bus::Published> published = bus::Published::kStored;
+  if (!planted(PlantedBug::kPublishBeforeCommit)) {
+    published = co_await replica_.bus.publish(subject, packet, id);
+    if (planted(PlantedBug::kEpochPublishedTwice) && published &&
+        *published != bus::Published::kStored) {
+      published = co_await replica_.bus.publish(subject, packet, id);
+    }
+  }
+  if (!published) co_return;  // told to stop; the mark stays
+  switch (*published) {
+    case bus::Published::kStored:
+      replica_.metrics.add(Counter::kJobsDispatched, record.topic.str());
+      replica_.metrics.observe(Histogram::kDispatchLatency,
+                               replica_.clock.monotonic() - walker.began);
+      co_return co_await commit_running(std::move(walker));
+    case bus::Published::kRefused: co_return co_await roll_back(std::move(walker));
+    case bus::Published::kUnknown:
+      replica_.metrics.add(Counter::kDispatchRetry, record.topic.str(), "publish");
+      leases_.release(record.id, walker.token);
+      co_return;
+  }
+}
+
+// Drops the mark. A result, a cancel or a timeout may have come first, and then it is theirs.
+Task<void> Dispatch::commit_running(Walker walker) {
+  std::string lease = walker.token;
+  for (int tries = 0; tries < limits::kConflictRetriesMax; ++tries) {
+    store::Change change;
+    change.guard.revision = walker.record.revision;
+    change.guard.lease = lease;
+    change.release_lease = !lease.empty();
+    change.next = walker.record;
+    change.next.state = State::kRunning;
+    change.path = {State::kRunning};
+    change.next.publish_pending = false;
+    change.next.dispatcher.clear();
+    change.next.updated_at = replica_.clock.wall();
+    change.next.due =
+        change.next.updated_at + replica_.settings.timeouts_of(change.next.topic).running;
+    job::add_event(change.next, change.next.updated_at, {});
+    Result<store::Receipt> receipt = co_await commits_.commit(std::move(change));
+    if (!receipt) {
+      if (receipt.error().code == ErrorCode::kCancelled) co_return;
+      if (!co_await replica_.loop.delay(limits::kRetryStore)) co_return;
+      continue;
+    }
+    if (std::holds_alternative<store::Applied>(*receipt)) {
+      leases_.ended(walker.token);
+      co_return;
+    }
+    auto* conflict = std::get_if<store::Conflict>(&*receipt);
+    if (!conflict || !conflict->now) break;
+    const job::Record& now = *conflict->now;
+    if (conflict->lease_lost) {
+      lease.clear();  // it is published all the same: say so
+    } else if (now.epoch != walker.record.epoch || !now.publish_pending) {
+      if (now.state == State::kCancelled || now.state == State::kTimeout) {
+        // It reached the worker after its end: tell the worker (H-36).
+        (void)co_await replica_.bus.publish(
+            std::string(bus::kCancelSubject),
+            cancel_packet(now.id, "the job ended before it started", replica_.clock.wall()), {});
+      }
+      break;
+    }
+    walker.record = now;
+  }
+  leases_.release(walker.record.id, walker.token);
+}
+
+Task<void> Dispatch::roll_back(Walker walker) {
+  const Topic topic = walker.record.topic;
+  const JobId job = walker.record.id;
+  replica_.metrics.add(Counter::kDispatchRetry, topic.str(), "publish");
+  WallTime now = replica_.clock.wall();
+  store::Change change;
+  change.guard = {walker.record.revision, walker.token};
+  change.release_lease = true;
+  change.claim_from = commits_.room_left_by(walker.record);
+  change.next = std::move(walker.record);
+  job::Record& next = change.next;
+  next.state = State::kScheduled;
+  change.path = {State::kScheduled};
+  next.updated_at = now;
+  ++next.attempts;
+  --next.deliveries;
+  next.publish_pending = false;
+  next.dispatcher.clear();
+  next.due = now + job::backoff(next.attempts, replica_.jitter());
+  next.wait = {ReasonCode::kPublishFailed, "the bus refused the dispatch", {}, now};
+  job::add_event(next, now, "rollback: publish");
+
+  Result<store::Receipt> receipt = co_await commits_.commit(std::move(change));
+  if (receipt && std::holds_alternative<store::Applied>(*receipt)) {
+    replica_.metrics.add(Counter::kDispatchRollback, topic.str());
+    leases_.ended(walker.token);
+    co_return;
+  }
+  // The mark stays in the record, so a sweep finds it within seconds.
+  if (!receipt) {
+    replica_.log.error("dispatch rollback failed",
+                       {{"job_id", job.str()}, {"error", receipt.error().message}});
+    replica_.metrics.add(Counter::kDispatchRollbackFailures, topic.str());
+    replica_.metrics.add(Counter::kDispatchRetry, topic.str(), "rollback_write");
+  }
+  leases_.release(job, walker.token);
+}
+
+// --- The ends of a walk --------------------------------------------------------------------------
+
+Task<Walked> Dispatch::finish(Walker& walker, store::Change change, Outcome outcome) {
+  bool ending = job::is_terminal(change.next.state);
+  change.guard.lease = walker.token;
+  change.release_lease = true;
+  change.request = std::move(walker.request_bytes);
+  change.consumed = walker.consumed;
+  Result<store::Receipt> receipt = ending ? co_await commits_.commit_ending(std::move(change))
+                                          : co_await commits_.commit(std::move(change));
+  if (!receipt) {
+    leases_.release(walker.record.id, walker.token);
+    co_return failed(receipt.error());
+  }
+  if (std::holds_alternative<store::Applied>(*receipt)) {
+    leases_.ended(walker.token);
+    co_return Walked{outcome, {}};
+  }
+  leases_.release(walker.record.id, walker.token);
+  if (std::holds_alternative<store::DuplicateKey>(*receipt)) {
+    replica_.metrics.add(Counter::kIdempotencyDuplicates);
+    co_return Walked{Outcome::kEnded, {}};
+  }
+  if (std::holds_alternative<store::Refused>(*receipt)) co_return Walked{Outcome::kEnded, {}};
+  co_return Walked{Outcome::kLost, {}};
+}
+
+Task<Walked> Dispatch::end(Walker& walker, Ending ending) {
+  if (walker.record.history.empty()) {
+    job::add_event(walker.record, walker.record.created_at, "submitted");
+  }
+  store::Change change =
+      ending_change(walker.record, walker.path, std::move(ending), replica_.clock.wall());
+  co_return co_await finish(walker, std::move(change), Outcome::kEnded);
+}
+
+Task<Walked> Dispatch::wait(Walker& walker, ReasonCode reason, std::string detail,
+                            std::string wait_class) {
+  WallTime now = replica_.clock.wall();
+  job::Record& record = walker.record;
+  bool same_class = record.wait && record.wait->wait_class == wait_class;
+  if (same_class && walker.path.empty() && record.wait->reason == reason) {
+    // Nothing to write: its attempts follow from the time it began to wait.
+    leases_.release(record.id, walker.token);
+    if (walker.claim) {
+      // A replica that has just started may not have heard of the workers yet.
+      bool young = replica_.clock.monotonic() - replica_.started < limits::kWorkerTtl;
+      Duration next_try = young ? std::min(walker.next_attempt, limits::kBackoffBase)
+                                : walker.next_attempt;
+      (void)co_await replica_.store.unclaim(record.id, next_try + replica_.jitter());
+    }
+    co_return Walked{Outcome::kWaits, {}};
+  }
+
+  store::Change change;
+  if (record.revision != Revision()) change.guard.revision = record.revision;
+  change.path = walker.path;
+  change.next = record;
+  job::Record& next = change.next;
+  if (next.history.empty()) job::add_event(next, next.created_at, "submitted");
+  next.updated_at = now;
+  next.due = now + job::backoff(next.attempts, replica_.jitter());
+  ++next.attempts;
+  next.wait = {reason, detail.substr(0, limits::kReasonBytesMax), wait_class, now};
+  next.publish_pending = false;
+  next.dispatcher.clear();
+  job::add_event(next, now, job::to_string(reason));
+  Walked walked = co_await finish(walker, std::move(change), Outcome::kWaits);
+  if (walked.outcome == Outcome::kWaits) {
+    commits_.board().add(wait_class);
+    // Room may have come while the commit was on its way.
+    co_await wake(std::move(wait_class));
+  }
+  co_return walked;
+}
+
+Task<Walked> Dispatch::pause(Walker& walker, ReasonCode reason, std::string detail,
+                             Duration delay) {
+  WallTime now = replica_.clock.wall();
+  store::Change change;
+  if (walker.record.revision != Revision()) change.guard.revision = walker.record.revision;
+  change.path = walker.path;
+  change.next = walker.record;
+  job::Record& next = change.next;
+  if (next.history.empty()) job::add_event(next, next.created_at, "submitted");
+  next.updated_at = now;
+  next.due = now + delay;
+  if (!next.wait || next.wait->reason != reason) {
+    next.wait = {reason, detail.substr(0, limits::kReasonBytesMax), {}, now};
+    job::add_event(next, now, job::to_string(reason));
+  }
+  next.wait->wait_class.clear();
+  co_return co_await finish(walker, std::move(change), Outcome::kWaits);
+}
+
+Task<Walked> Dispatch::park_for_approval(Walker& walker) {
+  WallTime now = replica_.clock.wall();
+  store::Change change;
+  if (walker.record.revision != Revision()) change.guard.revision = walker.record.revision;
+  change.path = walker.path;
+  change.path.push_back(State::kApprovalRequired);
+  change.next = walker.record;
+  job::Record& next = change.next;
+  if (next.history.empty()) job::add_event(next, next.created_at, "submitted");
+  next.state = State::kApprovalRequired;
+  next.updated_at = now;
+  next.due.reset();
+  next.wait.reset();
+  job::add_event(next, now, next.decision.reason);
+  co_return co_await finish(walker, std::move(change), Outcome::kWaits);
+}
+
+// --- Waking up -----------------------------------------------------------------------------------
+
+Task<void> Dispatch::try_claimed(store::Claim claim) {
+  auto taken = co_await leases_.take(claim.job, true, Duration(0));
+  if (!taken) {
+    (void)replica_.store.unclaim(claim.job, limits::kRetryBusy);
+    co_return;
+  }
+  std::optional<job::Record>& record = taken->loaded.record;
+  if (!record || !record->wait || record->wait->wait_class != claim.wait_class) {
+    leases_.release(claim.job, taken->token);
+    co_return;
+  }
+  Walker walker;
+  walker.token = std::move(taken->token);
+  walker.record = *std::move(record);
+  walker.claim = claim;
+  if (!walker.request.ParseFromString(taken->loaded.request)) {
+    co_await end(walker, {State::kFailed, ReasonCode::kDispatchFailed, {},
+                          "the stored request cannot be read"});
+    co_return;
+  }
+  Walked walked = co_await advance(std::move(walker));
+  if (walked.outcome == Outcome::kFailed) {
+    (void)replica_.store.unclaim(claim.job, limits::kRetryStore);
+  }
+  if (walked.outcome == Outcome::kDispatched || walked.outcome == Outcome::kEnded) {
+    co_await wake(claim.wait_class);  // where one found room, the next may too
+  }
+}
+
+Task<void> Dispatch::wake(std::string wait_class) {
+  if (planted(PlantedBug::kWakeUpLost)) co_return;
+  if (replica_.store.waiting_in(wait_class) == 0) co_return;
+  if (auto parsed = routing::parse_wait_class(wait_class)) {
+    routing::Route route;
+    route.pools = parsed->pools;
+    route.placement = parsed->placement;
+    if (!routing::pick(replica_.registry, route)) co_return;
+  }
+  auto claims = co_await replica_.store.claim({{std::move(wait_class)}, 1});
+  if (!claims) co_return;
+  for (store::Claim& claim : *claims) replica_.nursery.spawn(try_claimed(std::move(claim)));
+}
+
+Task<void> Dispatch::offer(WorkerId worker) {
+  const routing::WorkerView* view = replica_.registry.find(worker);
+  if (!view || view->free_slots <= 0) co_return;
+  std::vector<std::string> classes = commits_.board().fitting(view->report);
+  if (classes.empty()) co_return;
+  size_t slots = static_cast<size_t>(view->free_slots);
+  auto claims =
+      co_await replica_.store.claim({std::move(classes), std::min(slots, limits::kSweepBatch)});
+  if (!claims) co_return;
+  for (store::Claim& claim : *claims) replica_.nursery.spawn(try_claimed(std::move(claim)));
+}
+
+// --- Resuming ------------------------------------------------------------------------------------
+
+Task<void> Dispatch::revisit(JobId job) {
+  auto taken = co_await leases_.take(job, true, Duration(0));
+  if (!taken) co_return;  // somebody is at it
+  std::optional<job::Record>& record = taken->loaded.record;
+  WallTime now = replica_.clock.wall();
+  if (!record || job::is_terminal(record->state)) {
+    leases_.release(job, taken->token);
+    co_return;
+  }
+  Walker walker;
+  walker.token = std::move(taken->token);
+  walker.record = *std::move(record);
+  if (!walker.request.ParseFromString(taken->loaded.request)) {
+    co_await end(walker, {State::kFailed, ReasonCode::kDispatchFailed, {},
+                          "the stored request cannot be read"});
+    co_return;
+  }
+  bool due = walker.record.due && *walker.record.due <= now;
+  switch (walker.record.state) {
+    case State::kDispatched:
+      if (walker.record.publish_pending &&
+          !planted(PlantedBug::kGateAcknowledgesDispatchedAway)) {
+        co_await resolve_unpublished(std::move(walker));
+        co_return;
+      }
+      break;
+    case State::kPending:
+    case State::kScheduled:
+    case State::kRetrying:
+      if (due && !waits_in_class(walker.record)) {
+        replica_.metrics.add(Counter::kOrphanReplayed, walker.record.topic.str());
+        co_await advance(std::move(walker));
+        co_return;
+      }
+      break;
+    case State::kRunning:
+    case State::kApprovalRequired:
+    case State::kSucceeded:
+    case State::kFailed:
+    case State::kTimeout:
+    case State::kCancelled:
+    case State::kDenied:
+    case State::kOutputQuarantined: break;
+  }
+  leases_.release(job, walker.token);
+}
+
+Task<Walked> Dispatch::resolve_unpublished(Walker walker) {
+  const job::Record& record = walker.record;
+  Result<std::optional<bool>> found = co_await replica_.bus.stored(
+      routing::direct_subject(record.assignee), dispatch_id(record.id, record.epoch));
+  if (!found) {
+    leases_.release(record.id, walker.token);
+    co_return failed(found.error());
+  }
+  if (*found && **found) {
+    replica_.registry.hold(record.id, record.assignee);
+    co_await commit_running(std::move(walker));
+    co_return Walked{Outcome::kDispatched, {}};
+  }
+  co_return co_await advance(std::move(walker));
+}
+
+void Dispatch::count_hints(const std::vector<routing::HintOutcome>& hints) {
+  for (const routing::HintOutcome& hint : hints) {
+    if (hint.accepted) {
+      replica_.metrics.add(Counter::kHintUsed, hint.hint);
+    } else {
+      replica_.metrics.add(Counter::kHintRejected, hint.hint, hint.cause);
+    }
+  }
+}
+
+}  // namespace fairlead::scheduler

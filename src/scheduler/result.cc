@@ -1,0 +1,173 @@
+#include "scheduler/result.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/planted.h"
+#include "job/backoff.h"
+#include "job/constraints.h"
+#include "job/request.h"
+#include "scheduler/ending.h"
+#include "scheduler/packets.h"
+#include "scheduler/poison.h"
+
+namespace fairlead::scheduler {
+
+using job::ReasonCode;
+using job::State;
+
+const char* to_string(ResultVerdict verdict) {
+  switch (verdict) {
+    case ResultVerdict::kTake: return "taken";
+    case ResultVerdict::kTerminal: return "terminal";
+    case ResultVerdict::kDuplicate: return "duplicate";
+    case ResultVerdict::kNotDispatched: return "not_dispatched";
+    case ResultVerdict::kOldEpoch: return "old_epoch";
+    case ResultVerdict::kWrongWorker: return "wrong_worker";
+  }
+  return "";
+}
+
+ResultVerdict judge_result(const job::Record& record, const cap::JobResult& result,
+                           const ResultFacts& facts) {
+  if (job::is_terminal(record.state)) return ResultVerdict::kTerminal;
+  if (facts.sequence <= record.last_result) return ResultVerdict::kDuplicate;
+  if (record.epoch == Epoch()) return ResultVerdict::kNotDispatched;
+
+  bool out = record.state == State::kDispatched || record.state == State::kRunning;
+  WorkerId worker(result.worker_id());
+  if (result.has_dispatch() && result.dispatch().attempt() > 0) {
+    Epoch epoch(result.dispatch().attempt());
+    if (planted(PlantedBug::kOldEpochResultAccepted) && epoch <= record.epoch) {
+      return ResultVerdict::kTake;
+    }
+    if (out && epoch == record.epoch) {
+      bool fits = worker == record.assignee || !facts.assignee_alive;
+      return fits ? ResultVerdict::kTake : ResultVerdict::kWrongWorker;
+    }
+    bool open = std::ranges::any_of(record.open_epochs, [&](const job::OpenEpoch& earlier) {
+      return earlier.epoch == epoch && earlier.worker == worker;
+    });
+    return open ? ResultVerdict::kTake : ResultVerdict::kOldEpoch;
+  }
+
+  bool open = std::ranges::any_of(
+      record.open_epochs, [&](const job::OpenEpoch& earlier) { return earlier.worker == worker; });
+  if (open) return ResultVerdict::kTake;
+  if (!out) return ResultVerdict::kNotDispatched;
+  if (worker != record.assignee && facts.assignee_alive) return ResultVerdict::kWrongWorker;
+  bool first = record.epoch == Epoch(1);
+  if (!first && facts.stored_at < record.dispatched_at) return ResultVerdict::kOldEpoch;
+  return ResultVerdict::kTake;
+}
+
+Task<bus::Verdict> Results::handle(bus::Delivery delivery) {
+  Result<cap::BusPacket> packet = read_packet(delivery.payload);
+  if (!packet) co_return co_await poison(replica_, delivery, packet.error());
+  if (!packet->has_job_result()) co_return bus::Verdict::ack();
+  const cap::JobResult& result = packet->job_result();
+  if (Result<void> valid = job::validate(result); !valid) {
+    replica_.metrics.add(Counter::kValidationRejections);
+    replica_.log.warning("job result rejected",
+                         {{"job_id", result.job_id()}, {"error", valid.error().message}});
+    co_return bus::Verdict::ack();
+  }
+
+  JobId job(result.job_id());
+  for (int tries = 0; tries < limits::kConflictRetriesMax; ++tries) {
+    Result<store::Loaded> loaded = co_await replica_.store.load(job, {});
+    if (!loaded) co_return bus::Verdict::nak(limits::kRetryStore, loaded.error().message);
+    if (!loaded->record) co_return co_await handle_unknown(result);
+    const job::Record& record = *loaded->record;
+    bool alive = replica_.registry.alive(record.assignee, replica_.clock.monotonic());
+    ResultVerdict verdict =
+        judge_result(record, result, {delivery.sequence, delivery.stored_at, alive});
+    if (verdict != ResultVerdict::kTake) {
+      replica_.metrics.add(Counter::kResultsIgnored, to_string(verdict));
+      co_return bus::Verdict::ack();
+    }
+    Result<store::Receipt> receipt = co_await commit_result(record, result, delivery);
+    if (!receipt) co_return bus::Verdict::nak(limits::kRetryStore, receipt.error().message);
+    if (!std::holds_alternative<store::Conflict>(*receipt)) co_return bus::Verdict::ack();
+  }
+  co_return bus::Verdict::nak(limits::kRetryBusy, "the record keeps changing");
+}
+
+// Kept for people to see; there is no job to change (H-44).
+Task<bus::Verdict> Results::handle_unknown(const cap::JobResult& result) {
+  replica_.metrics.add(Counter::kUnknownJobResults);
+  store::DeadLetter entry;
+  entry.job = JobId(result.job_id());
+  entry.status = cap::JobStatus_Name(result.status());
+  entry.reason = fmt::format("worker {} sent a result for a job that is not known",
+                             result.worker_id());
+  entry.reason_code = job::to_string(ReasonCode::kUnknownJob);
+  entry.created_at = replica_.clock.wall();
+  Result<void> kept = co_await replica_.store.put_dead_letter(std::move(entry));
+  if (!kept) co_return bus::Verdict::nak(limits::kRetryStore, kept.error().message);
+  co_return bus::Verdict::ack();
+}
+
+Task<Result<store::Receipt>> Results::commit_result(const job::Record& record,
+                                                    const cap::JobResult& result,
+                                                    const bus::Delivery& delivery) {
+  State state = job::state_of(result.status());
+  if (state == State::kRetrying) co_return co_await commit_retry(record, result, delivery);
+
+  job::Record next = record;
+  next.last_result = delivery.sequence;
+  next.result_ptr = result.result_ptr();
+  next.execution_ms = result.execution_ms();
+  Ending ending;
+  ending.state = state;
+  ending.dead_letter = state != State::kSucceeded;
+  if (ending.dead_letter) {
+    ending.reason = ReasonCode::kWorkerReported;
+    ending.code = result.error_code().substr(0, limits::kReasonBytesMax);
+    ending.message = result.error_message();
+  }
+  store::Change change = ending_change(std::move(next), {}, std::move(ending),
+                                       replica_.clock.wall());
+  change.consumed = delivery.queued;
+  co_return co_await commits_.commit_ending(std::move(change));
+}
+
+// The worker asks for another try: the scheduler owns it, with backoff, until max_retries (D-8).
+Task<Result<store::Receipt>> Results::commit_retry(job::Record record,
+                                                   const cap::JobResult& result,
+                                                   const bus::Delivery& delivery) {
+  WallTime now = replica_.clock.wall();
+  job::Limits limits = job::limits_of(record.decision.constraints);
+  record.last_result = delivery.sequence;
+  bool by_policy = limits.max_retries > 0 &&
+                   record.deliveries >= static_cast<uint32_t>(limits.max_retries) + 1;
+  if (by_policy || record.attempts >= limits::kSchedulingAttemptsMax) {
+    std::string message = fmt::format("max retries exceeded (attempts={}, max_retries={}): {}",
+                                      record.deliveries, limits.max_retries,
+                                      result.error_message());
+    store::Change change = ending_change(
+        std::move(record), {},
+        {State::kFailed, ReasonCode::kMaxRetriesExceeded, {}, std::move(message)}, now);
+    change.consumed = delivery.queued;
+    co_return co_await commits_.commit_ending(std::move(change));
+  }
+
+  store::Change change;
+  change.guard.revision = record.revision;
+  change.consumed = delivery.queued;
+  change.claim_from = commits_.room_left_by(record);
+  change.path = {State::kRetrying};
+  change.next = std::move(record);
+  job::Record& next = change.next;
+  next.state = State::kRetrying;
+  next.updated_at = now;
+  next.publish_pending = false;
+  next.due = now + job::backoff(next.attempts, replica_.jitter());
+  next.wait = {ReasonCode::kWorkerRetry,
+               result.error_message().substr(0, limits::kReasonBytesMax), {}, now};
+  job::add_event(next, now, result.error_code());
+  co_return co_await commits_.commit(std::move(change));
+}
+
+}  // namespace fairlead::scheduler

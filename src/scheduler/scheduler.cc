@@ -1,0 +1,116 @@
+#include "scheduler/scheduler.h"
+
+#include "job/request.h"
+#include "scheduler/packets.h"
+
+namespace fairlead::scheduler {
+
+Scheduler::Scheduler(const Plugs& plugs, Settings settings,
+                     std::shared_ptr<const routing::PoolMap> pools)
+    : replica_(plugs, std::move(settings), std::move(pools)),
+      leases_(replica_),
+      commits_(replica_,
+               [this](store::Claim claim) {
+                 replica_.nursery.spawn(dispatch_.try_claimed(std::move(claim)));
+               }),
+      dispatch_(replica_, leases_, commits_),
+      submit_(replica_, leases_, commits_, dispatch_),
+      results_(replica_, commits_),
+      cancel_(replica_, commits_),
+      sweep_(replica_, commits_, dispatch_),
+      heartbeats_(replica_, dispatch_, sweep_) {}
+
+Task<Result<void>> Scheduler::start() {
+  if (Result<void> shown = co_await leases_.appear(); !shown) co_return shown;
+  if (Result<void> learned = co_await learn(); !learned) co_return learned;
+  if (Result<void> subscribed = subscribe(); !subscribed) co_return subscribed;
+  loops_.spawn(leases_.keep_alive());
+  loops_.spawn(leases_.keep_renewing());
+  loops_.spawn(sweep_.keep_sweeping());
+  if (!replica_.settings.alone) loops_.spawn(heartbeats_.keep_confirming());
+  co_return Result<void>{};
+}
+
+// What is out with workers counts against them; who waits is offered what comes.
+Task<Result<void>> Scheduler::learn() {
+  for (job::State state : {job::State::kDispatched, job::State::kRunning}) {
+    store::Query query{store::Query::By::kState, job::to_string(state), WallTime::max(),
+                       limits::kScanMax, {}};
+    do {
+      Result<store::Page> page = co_await replica_.store.scan(query);
+      if (!page) co_return std::unexpected(page.error());
+      for (const job::Record& record : page->records) {
+        replica_.registry.hold(record.id, record.assignee);
+        sweep_.expect(record.assignee);
+      }
+      query.cursor = page->next;
+    } while (!query.cursor.empty());
+  }
+  auto classes = co_await replica_.store.waiting(limits::kScanMax);
+  if (!classes) co_return std::unexpected(classes.error());
+  commits_.board().refresh(*classes);
+  co_return Result<void>{};
+}
+
+Result<void> Scheduler::subscribe() {
+  bus::SubscribeOptions work;
+  work.queue = bus::kSchedulerQueue;
+  work.key = [](std::string_view payload) { return job::peek_job_id(payload); };
+  struct Entry {
+    std::string_view subject;
+    bus::SubscribeOptions options;
+    bus::Handler handler;
+  };
+  std::vector<Entry> entries = {
+      // First, so that jobs do not meet an empty registry.
+      {bus::kHeartbeatSubject, {},
+       [this](bus::Delivery delivery) { return heartbeats_.handle(std::move(delivery)); }},
+      {bus::kResultSubject, work,
+       [this](bus::Delivery delivery) { return results_.handle(std::move(delivery)); }},
+      {bus::kCancelSubject, work,
+       [this](bus::Delivery delivery) { return cancel_.handle(std::move(delivery)); }},
+      {bus::kSubmitSubject, work,
+       [this](bus::Delivery delivery) { return submit_.handle(std::move(delivery)); }},
+  };
+  auto overhear = [this](bus::Delivery delivery) {
+    return heartbeats_.overhear(std::move(delivery));
+  };
+  if (!replica_.settings.alone) {
+    entries.push_back({bus::kResultSubject, {}, overhear});
+    entries.push_back({bus::kCancelSubject, {}, overhear});
+  }
+  for (Entry& entry : entries) {
+    auto subscription = replica_.bus.subscribe(std::string(entry.subject),
+                                               std::move(entry.options), std::move(entry.handler));
+    if (!subscription) return std::unexpected(subscription.error());
+    subscriptions_.push_back(*std::move(subscription));
+  }
+  return {};
+}
+
+void Scheduler::set_pools(std::shared_ptr<const routing::PoolMap> pools) {
+  replica_.pools = std::move(pools);
+}
+
+Task<Result<bool>> Scheduler::cancel(JobId job, std::string reason) {
+  Result<bool> cancelled = co_await cancel_.cancel(job, reason, std::nullopt);
+  if (cancelled && *cancelled) {
+    (void)co_await replica_.bus.publish(std::string(bus::kCancelSubject),
+                                        cancel_packet(job, reason, replica_.clock.wall()), {});
+  }
+  co_return cancelled;
+}
+
+size_t Scheduler::in_hand() const { return replica_.nursery.running(); }
+
+Task<void> Scheduler::stop(Duration patience) {
+  subscriptions_.clear();
+  MonotonicTime until = replica_.clock.monotonic() + patience;
+  while (replica_.nursery.running() > 0 && replica_.clock.monotonic() < until) {
+    if (!co_await replica_.loop.delay(limits::kLeasePollEvery)) break;
+  }
+  loops_.cancel();
+  replica_.nursery.cancel();
+}
+
+}  // namespace fairlead::scheduler

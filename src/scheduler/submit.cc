@@ -1,0 +1,141 @@
+#include "scheduler/submit.h"
+
+#include "base/planted.h"
+#include "job/request.h"
+#include "scheduler/packets.h"
+#include "scheduler/poison.h"
+
+namespace fairlead::scheduler {
+
+using job::State;
+
+GateStep redelivery_gate(const job::Record& known, const job::Record& submitted) {
+  if (known.request_hash != submitted.request_hash) return GateStep::kRefuse;
+  switch (known.state) {
+    case State::kDispatched:
+      return known.publish_pending ? GateStep::kResolveUnpublished : GateStep::kAcknowledge;
+    case State::kPending:
+    case State::kScheduled:
+    case State::kRetrying: return GateStep::kResume;
+    case State::kRunning:
+    case State::kApprovalRequired:
+    case State::kSucceeded:
+    case State::kFailed:
+    case State::kTimeout:
+    case State::kCancelled:
+    case State::kDenied:
+    case State::kOutputQuarantined: return GateStep::kAcknowledge;
+  }
+  return GateStep::kAcknowledge;
+}
+
+namespace {
+
+bus::Verdict verdict_of(const Walked& walked) {
+  switch (walked.outcome) {
+    case Outcome::kDispatched:
+    case Outcome::kWaits:
+    case Outcome::kEnded: return bus::Verdict::ack();
+    case Outcome::kLost: return bus::Verdict::nak(limits::kRetryBusy, "the record changed");
+    case Outcome::kFailed: return bus::Verdict::nak(limits::kRetryStore, walked.error.message);
+  }
+  return bus::Verdict::ack();
+}
+
+}  // namespace
+
+Task<bus::Verdict> Submit::handle(bus::Delivery delivery) {
+  Result<cap::BusPacket> packet = read_packet(delivery.payload);
+  if (!packet) co_return co_await poison(replica_, delivery, packet.error());
+  if (!packet->has_job_request()) co_return bus::Verdict::ack();
+
+  Walker walker;
+  walker.request = std::move(*packet->mutable_job_request());
+  walker.request_bytes = job::serialise(walker.request);
+  walker.consumed = delivery.queued;
+  job::trim_names(walker.request);
+  if (Result<void> valid = job::validate(walker.request); !valid) {
+    replica_.metrics.add(Counter::kValidationRejections);
+    replica_.log.warning("job request rejected", {{"job_id", walker.request.job_id()},
+                                                  {"error", valid.error().message}});
+    co_return bus::Verdict::ack();
+  }
+  walker.record =
+      job::new_record(walker.request, TraceId(packet->trace_id()), replica_.clock.wall());
+
+  auto taken = co_await leases_.take(walker.record.id, true, limits::kLeaseWaitMax);
+  if (!taken) {
+    bool busy = taken.error().message == "job lock busy";
+    co_return bus::Verdict::nak(busy ? limits::kRetryBusy : limits::kRetryStore,
+                                taken.error().message);
+  }
+  walker.token = std::move(taken->token);
+  if (!taken->loaded.record) co_return co_await handle_new(std::move(walker));
+
+  job::Record submitted = std::move(walker.record);
+  walker.record = *std::move(taken->loaded.record);
+  walker.request_bytes.reset();
+  // The first submission's bytes are the job; what it carries beyond the hash stays.
+  if (!taken->loaded.request.empty()) walker.request.ParseFromString(taken->loaded.request);
+  co_return co_await handle_known(std::move(walker), submitted);
+}
+
+Task<bus::Verdict> Submit::handle_new(Walker walker) {
+  replica_.metrics.add(Counter::kJobsReceived, walker.record.topic.str());
+  if (replica_.gate.in_process()) co_return verdict_of(co_await dispatch_.advance(std::move(walker)));
+
+  // Policy is asked over a wire: admit first, so that the submit need not wait for it.
+  WallTime now = replica_.clock.wall();
+  store::Change change;
+  change.guard.lease = walker.token;
+  change.path = {State::kPending};
+  change.request = std::move(walker.request_bytes);
+  change.consumed = walker.consumed;
+  walker.request_bytes.reset();
+  walker.consumed.reset();
+  job::add_event(walker.record, now, "submitted");
+  walker.record.due = now + limits::kClaimTtl;  // should this replica die on the way
+  change.next = walker.record;
+  Result<store::Receipt> receipt = co_await commits_.commit(std::move(change));
+  auto* applied = receipt ? std::get_if<store::Applied>(&*receipt) : nullptr;
+  if (!applied) {
+    leases_.release(walker.record.id, walker.token);
+    if (!receipt) co_return bus::Verdict::nak(limits::kRetryStore, receipt.error().message);
+    if (std::holds_alternative<store::DuplicateKey>(*receipt)) {
+      replica_.metrics.add(Counter::kIdempotencyDuplicates);
+      co_return bus::Verdict::ack();
+    }
+    co_return bus::Verdict::nak(limits::kRetryBusy, "the record changed");
+  }
+  walker.record.revision = applied->revision;
+  replica_.nursery.spawn(advance_alone(std::move(walker)));
+  co_return bus::Verdict::ack();
+}
+
+Task<void> Submit::advance_alone(Walker walker) {
+  (void)co_await dispatch_.advance(std::move(walker));
+}
+
+Task<bus::Verdict> Submit::handle_known(Walker walker, const job::Record& submitted) {
+  GateStep step = redelivery_gate(walker.record, submitted);
+  if (planted(PlantedBug::kGateAcknowledgesDispatchedAway) &&
+      step == GateStep::kResolveUnpublished) {
+    step = GateStep::kAcknowledge;
+  }
+  switch (step) {
+    case GateStep::kAcknowledge: break;
+    case GateStep::kRefuse:
+      replica_.metrics.add(Counter::kResubmitConflicts);
+      replica_.log.warning("job id resubmitted with other content",
+                           {{"job_id", walker.record.id.str()}});
+      break;
+    case GateStep::kResume:
+      co_return verdict_of(co_await dispatch_.advance(std::move(walker)));
+    case GateStep::kResolveUnpublished:
+      co_return verdict_of(co_await dispatch_.resolve_unpublished(std::move(walker)));
+  }
+  leases_.release(walker.record.id, walker.token);
+  co_return bus::Verdict::ack();
+}
+
+}  // namespace fairlead::scheduler
