@@ -1,0 +1,52 @@
+// What a run is watched by: it sees every commit, every hand-out and every step of the world, and
+// stops the run at the first thing that must not be. It also counts what happened, so that a
+// campaign can tell whether every fault and every transition was ever seen.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+#include "job/record.h"
+#include "store/change.h"
+
+namespace fairlead::sim {
+
+// The result pointer of a result that names an epoch which is not the worker's: this, and the epoch.
+inline constexpr std::string_view kOldEpochLie = "lie:";
+
+using Counts = std::map<std::string, uint64_t>;
+
+class Observer {
+ public:
+  void count_fault(const std::string& kind) { ++faults_[kind]; }
+
+  // A change was applied: `before` is the record it changed, if there was one.
+  void committed(const std::optional<job::Record>& before, const store::Change& change);
+  // A replica hands an epoch to the bus, whatever becomes of it; `stored` is the record now.
+  void handed_out(const JobId& job, Epoch epoch, const WorkerId& worker,
+                  const std::optional<job::Record>& stored);
+  // The client's submit of a job was acknowledged.
+  void acknowledged(const JobId& job) { acknowledged_.insert(job); }
+  void denied_topic(const Topic& topic) { denied_.insert(topic); }
+
+  void violation(std::string what);
+  const std::optional<std::string>& violated() const { return violation_; }
+
+  const std::set<JobId>& acknowledged() const { return acknowledged_; }
+  const Counts& faults() const { return faults_; }
+  const Counts& transitions() const { return transitions_; }
+
+ private:
+  std::optional<std::string> violation_;
+  std::set<JobId> acknowledged_;
+  std::set<Topic> denied_;
+  std::map<JobId, std::set<Epoch>> handed_out_;
+  Counts faults_;
+  Counts transitions_;
+};
+
+}  // namespace fairlead::sim

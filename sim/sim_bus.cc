@@ -1,0 +1,214 @@
+#include "sim/sim_bus.h"
+
+#include <memory>
+#include <vector>
+
+namespace fairlead::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kSimulatedAckWait = 20s;
+
+class EndedSubscription final : public bus::Subscription {
+ public:
+  explicit EndedSubscription(std::function<void()> end) : end_(std::move(end)) {}
+  ~EndedSubscription() override { end_(); }
+
+ private:
+  std::function<void()> end_;
+};
+
+bool is_dispatch(std::string_view subject) {
+  return subject.starts_with("worker.") && subject.ends_with(".jobs");
+}
+
+}  // namespace
+
+BusEndpoint::BusEndpoint(SimBus& broker, std::weak_ptr<Process> process,
+                         std::function<void()> crash)
+    : broker_(broker), process_(std::move(process)), crash_(std::move(crash)) {
+  broker_.endpoints_[++broker_.connected_] = this;
+}
+
+BusEndpoint::~BusEndpoint() {
+  std::erase_if(broker_.endpoints_, [this](const auto& entry) { return entry.second == this; });
+}
+
+Future<Result<bus::Published>> BusEndpoint::publish(std::string subject, std::string payload,
+                                                    std::string id) {
+  WorldPlugs& world = broker_.world_;
+  bool dispatch = is_dispatch(subject);
+  if (dispatch) {
+    broker_.on_dispatch(subject, payload);
+    if (world.strikes(world.options.bus_crash, "crash at a publish")) {
+      bool sent = world.random.chance(2);
+      if (sent) broker_.to_worker(subject, payload);
+      if (sent && world.options.stream) broker_.stream_.insert(id);
+      crash_();
+      return Completer<Result<bus::Published>>().future();
+    }
+  }
+  bus::Published answer = bus::Published::kStored;
+  bool arrives = true;
+  if (world.strikes(world.options.bus_refuse, "publish refused")) {
+    answer = bus::Published::kRefused;
+    arrives = false;
+  } else if (world.strikes(world.options.bus_unknown, "publish answer lost")) {
+    answer = bus::Published::kUnknown;
+    arrives = world.random.chance(2);
+  }
+  if (arrives && dispatch && !world.options.stream && !broker_.workers_.contains(subject)) {
+    answer = bus::Published::kRefused;  // nobody listens
+    arrives = false;
+  }
+  if (arrives) {
+    if (dispatch) {
+      if (world.options.stream) broker_.stream_.insert(id);
+      broker_.to_worker(subject, payload);
+    } else {
+      broker_.publish(subject, std::move(payload));
+    }
+  }
+  auto completer = std::make_shared<Completer<Result<bus::Published>>>();
+  Future<Result<bus::Published>> future = completer->future();
+  world.loop.call_at(world.loop.now() + world.delay(world.options.bus_delay_max),
+                     [process = process_, completer, answer] {
+                       Process::run(process, [completer, answer] { completer->complete(answer); });
+                     });
+  return future;
+}
+
+Future<Result<std::optional<bool>>> BusEndpoint::stored(std::string, std::string id) {
+  std::optional<bool> known;
+  if (broker_.world_.options.stream) known = broker_.stream_.contains(id);
+  return known;
+}
+
+Result<std::unique_ptr<bus::Subscription>> BusEndpoint::subscribe(std::string subject,
+                                                                  bus::SubscribeOptions options,
+                                                                  bus::Handler handler) {
+  uint64_t id = ++subscribed_;
+  listeners_[id] = {std::move(subject), std::move(options), std::move(handler), {}};
+  return std::make_unique<EndedSubscription>([this, id] { listeners_.erase(id); });
+}
+
+Task<void> BusEndpoint::handle(uint64_t id, bus::Delivery delivery, uint64_t message) {
+  auto listener = listeners_.find(id);
+  if (listener == listeners_.end()) co_return;
+  std::string key;
+  if (listener->second.options.key) key = listener->second.options.key(delivery.payload);
+  uint64_t attempt = delivery.deliveries;
+  if (!key.empty() && !listener->second.busy.insert(key).second) {
+    broker_.answered(message, attempt, bus::Verdict::nak(20ms, "one at a time"));
+    co_return;
+  }
+  bus::Handler handler = listener->second.handler;
+  bus::Verdict verdict = co_await handler(std::move(delivery));
+  if (auto still = listeners_.find(id); still != listeners_.end()) still->second.busy.erase(key);
+  if (message != 0) broker_.answered(message, attempt, verdict);
+}
+
+void SimBus::publish(const std::string& subject, std::string payload) {
+  if (bus::is_durable(subject) && subject != bus::kDeadLetterSubject) {
+    fan_out(subject, payload);
+    return store(subject, std::move(payload));
+  }
+  fan_out(subject, payload);
+}
+
+void SimBus::store(const std::string& subject, std::string payload) {
+  uint64_t id = ++sequences_;
+  messages_[id] = {subject, std::move(payload), Sequence(id),
+                   kWorldBegins + world_.loop.now().time_since_epoch(), 0, 0};
+  deliver_after(id, world_.delay(world_.options.bus_delay_max));
+}
+
+// To every listener without a queue; each gets its own copy in its own time, perhaps two.
+void SimBus::fan_out(const std::string& subject, const std::string& payload) {
+  for (auto& [connection, endpoint] : endpoints_) {
+    for (auto& [id, listener] : endpoint->listeners_) {
+      if (listener.subject != subject || !listener.options.queue.empty()) continue;
+      int copies = world_.strikes(world_.options.bus_duplicate, "plain message duplicated") ? 2 : 1;
+      for (int copy = 0; copy < copies; ++copy) {
+        world_.loop.call_at(
+            world_.loop.now() + world_.delay(world_.options.bus_delay_max),
+            [this, to = connection, which = id, subject, payload] {
+              auto there = endpoints_.find(to);
+              if (there == endpoints_.end()) return;
+              BusEndpoint* at = there->second;
+              Process::run(at->process_, [at, which, subject, payload] {
+                bus::Delivery delivery{subject, payload, {}, {}, 1, {}};
+                at->nursery_.spawn(at->handle(which, std::move(delivery), 0));
+              });
+            });
+      }
+    }
+  }
+}
+
+void SimBus::to_worker(const std::string& subject, const std::string& payload) {
+  int copies = world_.strikes(world_.options.bus_duplicate, "dispatch duplicated") ? 2 : 1;
+  for (int copy = 0; copy < copies; ++copy) {
+    world_.loop.call_at(world_.loop.now() + world_.delay(world_.options.bus_delay_max),
+                        [this, subject, payload] {
+                          auto inbox = workers_.find(subject);
+                          if (inbox != workers_.end()) inbox->second(payload);
+                        });
+  }
+}
+
+void SimBus::deliver_after(uint64_t message, Duration delay) {
+  uint64_t attempt = ++messages_[message].attempt;
+  world_.loop.call_at(world_.loop.now() + delay,
+                      [this, message, attempt] { deliver(message, attempt); });
+}
+
+BusEndpoint* SimBus::choose(const std::string& subject, uint64_t& listener) {
+  std::vector<std::pair<BusEndpoint*, uint64_t>> takers;
+  for (auto& [connection, endpoint] : endpoints_) {
+    for (auto& [id, candidate] : endpoint->listeners_) {
+      if (candidate.subject == subject && !candidate.options.queue.empty()) {
+        takers.emplace_back(endpoint, id);
+      }
+    }
+  }
+  if (takers.empty()) return nullptr;
+  auto& taker = takers[world_.random.below(takers.size())];
+  listener = taker.second;
+  return taker.first;
+}
+
+void SimBus::deliver(uint64_t id, uint64_t attempt) {
+  auto found = messages_.find(id);
+  if (found == messages_.end() || found->second.attempt != attempt) return;
+  Message& message = found->second;
+  uint64_t listener = 0;
+  BusEndpoint* endpoint = choose(message.subject, listener);
+  if (!endpoint) return deliver_after(id, 200ms);
+
+  ++message.deliveries;
+  bus::Delivery delivery{message.subject,   message.payload,    message.sequence,
+                         message.stored_at, message.deliveries, {}};
+  // The ack wait: nobody answered, so it goes out again.
+  Duration again = kSimulatedAckWait;
+  if (world_.strikes(world_.options.bus_duplicate, "durable message duplicated")) again = 50ms;
+  delivery.deliveries = static_cast<uint32_t>(attempt + 1);
+  deliver_after(id, again);
+  Process::run(endpoint->process_, [endpoint, listener, delivery, id]() mutable {
+    endpoint->nursery_.spawn(endpoint->handle(listener, std::move(delivery), id));
+  });
+}
+
+void SimBus::answered(uint64_t id, uint64_t attempt, const bus::Verdict& verdict) {
+  auto found = messages_.find(id);
+  if (found == messages_.end()) return;
+  if (verdict.kind != bus::Verdict::Kind::kNak) {
+    messages_.erase(found);
+  } else if (found->second.attempt == attempt) {
+    deliver_after(id, verdict.delay);
+  }
+}
+
+}  // namespace fairlead::sim

@@ -1,0 +1,103 @@
+// The simulated bus: a broker that the whole world shares, and one endpoint for each replica.
+//
+// Durable subjects are delivered at least once: again when nobody answers within the ack wait, when
+// a replica dies, and now and then for no reason; late, and out of order. Other subjects reach who
+// listens, perhaps twice. Publishes of replicas may be refused, or lose their answer with or
+// without having been stored.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "bus/bus.h"
+#include "runtime/nursery.h"
+#include "sim/network.h"
+
+namespace fairlead::sim {
+
+class SimBus;
+
+// A replica's connection. Its handlers run in its own nursery and end with it.
+class BusEndpoint final : public bus::Bus {
+ public:
+  BusEndpoint(SimBus& broker, std::weak_ptr<Process> process, std::function<void()> crash);
+  ~BusEndpoint() override;
+
+  Future<Result<bus::Published>> publish(std::string subject, std::string payload,
+                                         std::string id) override;
+  Future<Result<std::optional<bool>>> stored(std::string subject, std::string id) override;
+  Result<std::unique_ptr<bus::Subscription>> subscribe(std::string subject,
+                                                       bus::SubscribeOptions options,
+                                                       bus::Handler handler) override;
+
+ private:
+  friend class SimBus;
+  struct Listener {
+    std::string subject;
+    bus::SubscribeOptions options;
+    bus::Handler handler;
+    std::set<std::string> busy;  // keys being handled
+  };
+
+  Task<void> handle(uint64_t listener, bus::Delivery delivery, uint64_t message);
+
+  SimBus& broker_;
+  std::weak_ptr<Process> process_;
+  std::function<void()> crash_;
+  std::map<uint64_t, Listener> listeners_;
+  uint64_t subscribed_ = 0;
+  Nursery nursery_;
+};
+
+class SimBus {
+ public:
+  // What a simulated worker does with a packet sent to it.
+  using WorkerInbox = std::function<void(std::string packet)>;
+
+  explicit SimBus(WorldPlugs& world) : world_(world) {}
+
+  // For clients and workers of the world: stored at once, delivered when it pleases.
+  void publish(const std::string& subject, std::string payload);
+
+  void connect_worker(const std::string& subject, WorkerInbox inbox) {
+    workers_[subject] = std::move(inbox);
+  }
+  void disconnect_worker(const std::string& subject) { workers_.erase(subject); }
+
+  // Called with every dispatch that a replica gives to the bus, before its fate is known.
+  std::function<void(const std::string& subject, const std::string& packet)> on_dispatch;
+
+  size_t undelivered() const { return messages_.size(); }
+
+ private:
+  friend class BusEndpoint;
+  struct Message {
+    std::string subject;
+    std::string payload;
+    Sequence sequence;
+    WallTime stored_at;
+    uint32_t deliveries = 0;
+    uint64_t attempt = 0;  // of the delivery that may answer
+  };
+
+  void store(const std::string& subject, std::string payload);
+  void fan_out(const std::string& subject, const std::string& payload);
+  void to_worker(const std::string& subject, const std::string& payload);
+  void deliver_after(uint64_t message, Duration delay);
+  void deliver(uint64_t message, uint64_t attempt);
+  void answered(uint64_t message, uint64_t attempt, const bus::Verdict& verdict);
+  BusEndpoint* choose(const std::string& subject, uint64_t& listener);
+
+  WorldPlugs& world_;
+  std::map<std::string, WorkerInbox> workers_;
+  std::map<uint64_t, BusEndpoint*> endpoints_;
+  uint64_t connected_ = 0;
+  std::map<uint64_t, Message> messages_;
+  std::set<std::string> stream_;  // ids of stored dispatches
+  uint64_t sequences_ = 0;
+};
+
+}  // namespace fairlead::sim

@@ -1,0 +1,60 @@
+// A simulated worker: it takes jobs, works, answers; it dies, comes back under its old name, lags,
+// repeats itself and lies.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/ids.h"
+#include "cordum/agent/v1/buspacket.pb.h"
+#include "sim/network.h"
+#include "sim/sim_bus.h"
+
+namespace fairlead::sim {
+
+class SimWorker {
+ public:
+  struct Kind {
+    WorkerId id;
+    PoolName pool;
+    int capacity = 2;
+    std::map<std::string, std::string> labels;
+  };
+
+  SimWorker(WorldPlugs& world, SimBus& bus, Kind kind);
+
+  void start();
+  // Loses what it was doing.
+  void die();
+  void overload(bool on) { cpu_load_ = on ? 95 : 5; }
+  bool alive() const { return alive_; }
+  bool died_ever() const { return died_ever_; }
+  bool overloaded() const { return cpu_load_ > 90; }
+  const Kind& kind() const { return kind_; }
+  bool is_running(const JobId& job) const { return running_.contains(job.str()); }
+  bool has_seen(const JobId& job, Epoch epoch) const {
+    auto seen = seen_.find(job.str());
+    return seen != seen_.end() && seen->second >= epoch.value();
+  }
+
+ private:
+  void beat();
+  void take(const std::string& packet);
+  void answer(cordum::agent::v1::JobRequest request);
+  void lie(const cordum::agent::v1::JobRequest& request);
+  void send(const cordum::agent::v1::JobResult& result);
+  // Runs `work` later, unless it died meanwhile.
+  void later(Duration delay, std::function<void()> work);
+
+  WorldPlugs& world_;
+  SimBus& bus_;
+  Kind kind_;
+  bool alive_ = false;
+  bool died_ever_ = false;
+  uint64_t life_ = 0;
+  double cpu_load_ = 5;
+  std::map<std::string, uint64_t> running_;   // job to epoch
+  std::map<std::string, uint64_t> seen_;      // highest epoch of each job: repeats are dropped
+};
+
+}  // namespace fairlead::sim

@@ -1,0 +1,86 @@
+// The simulated world: replicas of the real scheduler, a shared store, a bus, workers and a client,
+// all in one thread and in virtual time, driven by one seed.
+//
+// A run has two halves. First faults strike; then everything heals, and every job must come to an
+// end. An observer and the checks below watch all along.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/simulated_loop.h"
+#include "scheduler/scheduler.h"
+#include "sim/faulty_store.h"
+#include "sim/network.h"
+#include "sim/sim_bus.h"
+#include "sim/sim_gate.h"
+#include "sim/sim_worker.h"
+
+namespace fairlead::sim {
+
+struct Report {
+  std::optional<std::string> violation;
+  Counts faults;
+  Counts transitions;
+  uint64_t steps = 0;
+  Duration virtual_time{};
+};
+
+class World {
+ public:
+  // With `trace`, everything that happens is said there, a line each.
+  World(uint64_t seed, std::function<void(std::string)> trace);
+  ~World();
+
+  Report run();
+
+ private:
+  struct Replica;
+  // A job as the client knows it.
+  struct Submission {
+    std::string packet;
+    bool limited = false;
+  };
+
+  void set_up();
+  void submit_jobs();
+  void submit(const JobId& job);
+  void schedule_faults();
+  void repeat(int a_minute, const std::function<void()>& fault);
+  void crash(int index);
+  void boot(int index);
+  void pause(int index);
+  void heal();
+  void check_always();
+  void check_liveness();
+  void check_wake_ups();
+  void say_loads();
+  bool everything_ended();
+  cordum::agent::v1::JobRequest make_request(const JobId& job);
+  void say(std::string text);
+
+  SimulatedLoop loop_;
+  SeededRandom random_;
+  Options options_;
+  Observer observer_;
+  bool healed_ = false;
+  MonotonicTime quiet_at_{};
+  std::function<void(std::string)> trace_;
+  WorldPlugs plugs_;
+
+  Process store_process_;
+  store::MemoryStore store_;
+  SimBus bus_;
+  gate::TopicGate policy_;
+  std::shared_ptr<const routing::PoolMap> pools_;
+  std::vector<std::unique_ptr<SimWorker>> workers_;
+  std::vector<std::unique_ptr<Replica>> replicas_;
+  std::map<JobId, Submission> jobs_;
+  std::map<std::pair<JobId, Epoch>, MonotonicTime> handed_out_at_;
+  std::map<std::string, MonotonicTime> room_since_;
+};
+
+}  // namespace fairlead::sim
