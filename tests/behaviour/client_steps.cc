@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include "job/request.h"
+#include "tests/behaviour/step.h"
+
+namespace fairlead::behaviour {
+
+namespace {
+
+Result<void> submit(World& world, const Args& args) {
+  cap::JobRequest request;
+  request.set_job_id(args.text("job"));
+  request.set_topic(args.text("topic"));
+  request.set_tenant_id(args.text("tenant"));
+  request.set_context_ptr(args.text("context"));
+  request.set_priority(static_cast<cap::JobPriority>(args.number("priority")));
+  request.set_step_index(static_cast<int32_t>(args.number("step")));
+  for (const auto& [name, value] : args.pairs("labels")) (*request.mutable_labels())[name] = value;
+  for (const auto& [name, value] : args.pairs("env")) (*request.mutable_env())[name] = value;
+  for (const std::string& need : args.list("needs")) request.mutable_meta()->add_requires(need);
+  if (args.has("key")) request.mutable_meta()->set_idempotency_key(args.text("key"));
+  if (args.has("deadline")) {
+    using std::chrono::milliseconds;
+    request.mutable_budget()->set_deadline_ms(
+        std::chrono::duration_cast<milliseconds>(args.duration("deadline")).count());
+  }
+  world.submit(request, args.has("trace") ? args.text("trace") : "trace-" + args.text("job"));
+  return {};
+}
+
+Result<void> submit_again(World& world, const Args& args) {
+  if (world.submit_again(args.text("job"))) return {};
+  return wrong(fmt::format("job {} was never submitted", args.text("job")));
+}
+
+Result<void> cancel(World& world, const Args& args) {
+  cap::BusPacket packet;
+  packet.set_trace_id("cancel-" + args.text("job"));
+  packet.set_sender_id("client");
+  packet.mutable_job_cancel()->set_job_id(args.text("job"));
+  packet.mutable_job_cancel()->set_reason(args.text("reason"));
+  world.publish(std::string(bus::kCancelSubject), job::serialise(packet));
+  return {};
+}
+
+Result<void> publish_garbage(World& world, const Args& args) {
+  world.publish(args.text("subject"), "this is no packet");
+  return {};
+}
+
+Result<void> advance(World& world, const Args& args) {
+  if (args.duration("time") <= Duration(0)) return wrong("time only moves forwards");
+  world.advance(args.duration("time"));
+  return {};
+}
+
+}  // namespace
+
+void add_client_steps(std::vector<Step>& steps) {
+  auto add = [&](const char* pattern, Step::Needs needs, auto run) {
+    steps.push_back({Pattern(pattern), needs, run});
+  };
+  using enum Step::Needs;
+  add("submit job <job> topic <topic> [tenant <tenant>] [labels <labels:pairs>] "
+      "[requires <needs:list>] [deadline <deadline:duration>] [idempotency <key>] [trace <trace>] "
+      "[env <env:pairs>] [context <context>] [priority <priority:number>] [step <step:number>]",
+      kScheduler, submit);
+  add("the submit of <job> is delivered again", kScheduler, submit_again);
+  add("cancel <job> [reason <reason>]", kScheduler, cancel);
+  add("garbage is published on <subject>", kScheduler, publish_garbage);
+  add("advance <time:duration>", kStarted, advance);
+}
+
+}  // namespace fairlead::behaviour

@@ -1,0 +1,124 @@
+# A crash at any arrow of the walk leaves a record from which the walk resumes (design, section 5).
+given topic job.default -> pool default
+
+story: A crash between the DISPATCHED write and the publish is resolved in seconds
+  worker w1 joins pool default capacity 4
+  the scheduler crashes before the next dispatch
+  submit job j1 topic job.default
+  advance 100ms
+  the scheduler restarts
+  expect job j1 DISPATCHED on w1 epoch 1
+  expect worker w1 got nothing
+  advance 6s
+  expect job j1 RUNNING on w1 epoch 2
+  expect worker w1 got job j1 epoch 2 1 times
+  worker w1 answers j1 SUCCEEDED
+  expect job j1 SUCCEEDED
+
+story: A submit that is delivered again after such a crash does not acknowledge the job away
+  worker w1 joins pool default capacity 4
+  the scheduler crashes before the next dispatch
+  submit job j1 topic job.default
+  the scheduler restarts
+  the submit of j1 is delivered again
+  advance 6s
+  expect job j1 RUNNING on w1 epoch 2
+  expect worker w1 got job j1 1 times
+
+story: A crash after the publish hands out no epoch twice
+  worker w1 joins pool default capacity 4
+  the scheduler crashes after the next dispatch
+  submit job j1 topic job.default
+  the scheduler restarts
+  advance 6s
+  expect job j1 RUNNING on w1 epoch 2
+  expect worker w1 got job j1 epoch 1 1 times
+  expect worker w1 got job j1 epoch 2 1 times
+  worker w1 answers j1 SUCCEEDED epoch 1
+  expect job j1 SUCCEEDED
+
+story: The result of a job that was out in a crash counts before anybody looked at it
+  worker w1 joins pool default capacity 4
+  the scheduler crashes after the next dispatch
+  submit job j1 topic job.default
+  the scheduler restarts
+  worker w1 answers j1 SUCCEEDED epoch 1
+  expect job j1 SUCCEEDED epoch 1
+  advance 10s
+  expect worker w1 got job j1 1 times
+
+story: A job that waits is still waiting after a crash and wakes up
+  submit job j1 topic job.default
+  expect job j1 PENDING waiting for no_workers
+  the scheduler crashes
+  advance 1m
+  the scheduler restarts
+  expect job j1 PENDING waiting for no_workers
+  worker w1 joins pool default capacity 4
+  expect job j1 RUNNING on w1
+
+story: A job that was rolled back is tried again after a crash
+  worker w1 joins pool default capacity 4
+  the bus refuses the next dispatch
+  submit job j1 topic job.default
+  expect job j1 SCHEDULED
+  the scheduler crashes
+  advance 1s
+  the scheduler restarts
+  advance 6s
+  expect job j1 RUNNING on w1 epoch 2
+
+story: A job that is to be retried is retried after a crash
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  worker w1 answers j1 FAILED_RETRYABLE
+  expect job j1 RETRYING
+  the scheduler crashes
+  advance 1s
+  the scheduler restarts
+  advance 6s
+  expect job j1 RUNNING on w1 epoch 2
+
+story: A dead letter whose message was not published before the crash is published after it
+  the scheduler crashes before the next dead letter
+  submit job j1 topic job.nowhere
+  the scheduler restarts
+  expect job j1 FAILED code no_pool_mapping
+  expect dead letter of j1 code no_pool_mapping
+  expect no message on sys.job.dlq
+  advance 20s
+  expect message on sys.job.dlq for j1 code no_pool_mapping
+
+story: A dead letter that the bus refuses is published later
+  the bus refuses the next dead letter
+  submit job j1 topic job.nowhere
+  expect dead letter of j1 code no_pool_mapping
+  expect no message on sys.job.dlq
+  expect metric dlq_emit_failures_total 1
+  advance 20s
+  expect message on sys.job.dlq for j1
+
+story: A submit that the store could not take survives a crash
+  worker w1 joins pool default capacity 4
+  the store fails the next write of DISPATCHED
+  submit job j1 topic job.default
+  expect no job j1
+  expect submit of j1 is stored
+  the scheduler crashes
+  advance 10s
+  the scheduler restarts
+  advance 1s
+  expect job j1 RUNNING on w1 epoch 1
+
+story: The policy that is asked over a wire dies with the scheduler and is asked again
+  given policy answers after 2s
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  expect submit of j1 is stored
+  expect job j1 PENDING
+  the scheduler crashes
+  advance 1s
+  the scheduler restarts
+  advance 15s
+  expect job j1 RUNNING on w1 epoch 1
+  expect worker w1 got job j1 1 times

@@ -1,0 +1,22 @@
+// The clock of a story: the first of January 2026, and from there the loop's virtual time.
+#pragma once
+
+#include "runtime/clock.h"
+#include "runtime/loop.h"
+
+namespace fairlead::behaviour {
+
+class StoryClock final : public Clock {
+ public:
+  explicit StoryClock(const Loop& loop) : loop_(loop) {}
+
+  WallTime wall() const override { return kBegin + loop_.now().time_since_epoch(); }
+  MonotonicTime monotonic() const override { return loop_.now(); }
+
+ private:
+  static constexpr WallTime kBegin = wall_time_from_micros(1'767'225'600'000'000);
+
+  const Loop& loop_;
+};
+
+}  // namespace fairlead::behaviour

@@ -1,0 +1,113 @@
+// The store as the scheduler of a story sees it: a real one, with faults on order.
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "store/store.h"
+
+namespace fairlead::behaviour {
+
+class StoryStore final : public store::Store {
+ public:
+  enum class Fault {
+    kFail,        // nothing is written
+    kLoseAnswer,  // it is written, and nobody is told
+  };
+
+  // The store that calls go to.
+  void attach(store::Store* store) { store_ = store; }
+
+  // Strikes the next `count` changes, or those that lead to the state.
+  void order(Fault fault, std::optional<job::State> state, size_t count);
+  void fail_reads(size_t count) { failing_reads_ += count; }
+  size_t orders_left() const { return orders_.size() + failing_reads_; }
+
+  store::Answer<store::Loaded> load(const JobId& job, store::LoadOptions options) override;
+  store::Answer<store::Receipt> apply(store::Change change) override;
+
+  store::Answer<store::Page> scan(store::Query query) override {
+    return store_->scan(std::move(query));
+  }
+  store::Answer<std::vector<store::Claim>> claim(store::Claims claims) override {
+    return store_->claim(std::move(claims));
+  }
+  store::Answer<void> unclaim(const JobId& job, Duration pause) override {
+    return store_->unclaim(job, pause);
+  }
+  store::Answer<std::vector<store::WaitClassView>> waiting(size_t limit) override {
+    return store_->waiting(limit);
+  }
+  size_t waiting_in(std::string_view wait_class) const override {
+    return store_->waiting_in(wait_class);
+  }
+  store::Answer<bool> acquire(std::string key, store::LeaseRequest lease) override {
+    return store_->acquire(std::move(key), std::move(lease));
+  }
+  store::Answer<bool> renew(std::string key, store::LeaseRequest lease) override {
+    return store_->renew(std::move(key), std::move(lease));
+  }
+  store::Answer<void> release(std::string key, std::string token) override {
+    return store_->release(std::move(key), std::move(token));
+  }
+  store::Answer<void> sign_of_life(std::string replica) override {
+    return store_->sign_of_life(std::move(replica));
+  }
+  store::Answer<Sequence> enqueue(store::Message message, WallTime now) override {
+    return store_->enqueue(std::move(message), now);
+  }
+  store::Answer<void> forget(std::vector<Sequence> messages) override {
+    return store_->forget(std::move(messages));
+  }
+  store::Answer<std::vector<store::StoredMessage>> orphans(WallTime stored_before,
+                                                           size_t limit) override {
+    return store_->orphans(stored_before, limit);
+  }
+  store::Answer<Sequence> reserve_sequences(uint64_t count) override {
+    return store_->reserve_sequences(count);
+  }
+  store::Answer<std::vector<store::Timer>> due_timers(WallTime now, size_t limit) override {
+    return store_->due_timers(now, limit);
+  }
+  store::Answer<void> put_dead_letter(store::DeadLetter entry) override {
+    return store_->put_dead_letter(std::move(entry));
+  }
+  store::Answer<std::optional<store::DeadLetter>> dead_letter(const JobId& job) override {
+    return store_->dead_letter(job);
+  }
+  store::Answer<std::vector<store::DeadLetter>> dead_letters(std::string cursor,
+                                                             size_t limit) override {
+    return store_->dead_letters(std::move(cursor), limit);
+  }
+  store::Answer<bool> erase_dead_letter(const JobId& job) override {
+    return store_->erase_dead_letter(job);
+  }
+  store::Answer<bool> put_blob(std::string key, store::Blob blob,
+                               store::BlobCondition condition) override {
+    return store_->put_blob(std::move(key), std::move(blob), condition);
+  }
+  store::Answer<std::optional<store::Blob>> blob(std::string key) override {
+    return store_->blob(std::move(key));
+  }
+  store::Answer<bool> erase_blob(std::string key) override {
+    return store_->erase_blob(std::move(key));
+  }
+  store::Answer<int64_t> add(std::string counter, int64_t delta) override {
+    return store_->add(std::move(counter), delta);
+  }
+  store::Answer<size_t> retire(WallTime now, size_t limit) override {
+    return store_->retire(now, limit);
+  }
+
+ private:
+  struct Order {
+    Fault fault;
+    std::optional<job::State> state;
+  };
+
+  store::Store* store_ = nullptr;
+  std::deque<Order> orders_;
+  size_t failing_reads_ = 0;
+};
+
+}  // namespace fairlead::behaviour

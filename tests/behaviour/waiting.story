@@ -1,0 +1,177 @@
+# Waiting is not failing: a job is woken by what it waits for (design, section 5).
+given topic job.default -> pool default
+
+story: A worker that comes online wakes the job that waits for it
+  submit job j1 topic job.default
+  expect job j1 PENDING waiting for no_workers attempts 1
+  worker w1 joins pool default capacity 4
+  expect job j1 RUNNING on w1 attempts 2
+  expect history of j1 is PENDING(submitted) PENDING(no_workers) SCHEDULED DISPATCHED(w1) RUNNING
+
+story: A worker of another pool wakes nobody
+  submit job j1 topic job.default
+  worker o1 joins pool other capacity 4
+  expect job j1 PENDING waiting for no_workers attempts 1
+  expect worker o1 got nothing
+
+story: A freed slot wakes the next job at once
+  worker w1 joins pool default capacity 1
+  submit job j1 topic job.default
+  submit job j2 topic job.default
+  expect job j2 PENDING waiting for pool_overloaded
+  worker w1 answers j1 SUCCEEDED
+  expect job j2 RUNNING on w1 epoch 1
+
+story: A worker that is less busy wakes the job that waits for it
+  worker w1 joins pool default capacity 4 cpu 95
+  submit job j1 topic job.default
+  expect job j1 PENDING waiting for pool_overloaded
+  worker w1 reports cpu 20
+  expect job j1 RUNNING on w1
+
+story: Jobs that wait for the same start in the order in which they came
+  worker w1 joins pool default capacity 1
+  submit job first topic job.default
+  submit job zebra topic job.default
+  advance 1ms
+  submit job monkey topic job.default
+  advance 1ms
+  submit job ape topic job.default
+  worker w1 answers first SUCCEEDED
+  expect job zebra RUNNING on w1
+  expect job monkey PENDING
+  expect job ape PENDING
+  worker w1 answers zebra SUCCEEDED
+  expect job monkey RUNNING on w1
+  expect job ape PENDING
+  worker w1 answers monkey SUCCEEDED
+  expect job ape RUNNING on w1
+
+story: A worker is offered no more jobs than it has room for
+  submit job j1 topic job.default
+  submit job j2 topic job.default
+  submit job j3 topic job.default
+  worker w1 joins pool default capacity 2
+  expect job j1 RUNNING on w1
+  expect job j2 RUNNING on w1
+  expect job j3 PENDING
+  worker w1 answers j2 SUCCEEDED
+  expect job j3 RUNNING on w1
+
+story: A job of another class does not queue behind those who wait
+  worker w1 joins pool default capacity 4 labels node.zone=us
+  submit job j1 topic job.default labels node.zone=eu
+  expect job j1 PENDING waiting for no_workers
+  submit job j2 topic job.default labels node.zone=us
+  expect job j2 RUNNING on w1
+
+story: A tenant's next job starts when one of its jobs ends
+  policy limits topic job.default max_concurrent_jobs 2
+  worker w1 joins pool default capacity 10
+  submit job a1 topic job.default tenant acme
+  submit job a2 topic job.default tenant acme
+  submit job a3 topic job.default tenant acme
+  submit job b1 topic job.default tenant bolt
+  expect job a1 RUNNING
+  expect job a2 RUNNING
+  expect job a3 PENDING waiting for tenant_limit
+  expect job b1 RUNNING
+  worker w1 answers b1 SUCCEEDED
+  expect job a3 PENDING waiting for tenant_limit
+  worker w1 answers a1 FAILED
+  expect job a3 RUNNING on w1
+
+story: A limit of one does not block the job itself
+  policy limits topic job.default max_concurrent_jobs 1
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default tenant acme
+  expect job j1 RUNNING on w1
+  expect worker w1 got job j1 env CORDUM_MAX_CONCURRENT_JOBS=1
+
+story: Jobs that only wait do not count against their tenant
+  policy limits topic job.default max_concurrent_jobs 1
+  submit job j1 topic job.default tenant acme
+  submit job j2 topic job.default tenant acme
+  expect job j1 PENDING waiting for no_workers
+  worker w1 joins pool default capacity 4
+  expect job j1 RUNNING on w1
+  expect job j2 PENDING waiting for tenant_limit
+  worker w1 answers j1 SUCCEEDED
+  expect job j2 RUNNING on w1
+
+story: A tenant without a name shares the tenant called default
+  policy limits topic job.default max_concurrent_jobs 1
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  submit job j2 topic job.default tenant default
+  submit job j3 topic job.default env tenant_id=acme
+  expect job j1 RUNNING
+  expect job j2 PENDING waiting for tenant_limit
+  expect job j3 RUNNING
+
+story: The clock is the fallback and goes by the schedule
+  submit job j1 topic job.default
+  advance 1s
+  expect job j1 PENDING attempts 2
+  advance 2s
+  expect job j1 PENDING attempts 3
+  advance 4s
+  expect job j1 PENDING attempts 4
+  advance 30m
+  expect job j1 FAILED attempts 50
+
+story: In a pool that is busy the schedule of attempts starts again with every dispatch
+  given timeouts running 2h
+  worker w1 joins pool default capacity 1
+  submit job j1 topic job.default
+  submit job j2 topic job.default
+  advance 1ms
+  submit job j3 topic job.default
+  advance 20m
+  worker w1 answers j1 SUCCEEDED
+  expect job j2 RUNNING on w1
+  advance 20m
+  expect job j3 PENDING waiting for pool_overloaded
+  worker w1 answers j2 SUCCEEDED
+  expect job j3 RUNNING on w1
+
+story: When the first that waits is given up the others are too
+  submit job j1 topic job.default
+  advance 1ms
+  submit job j2 topic job.default
+  advance 25m
+  expect job j1 FAILED code no_workers
+  expect job j2 FAILED code no_workers
+  expect dead letter of j2 code no_workers saying attempts=50
+
+story: Freed slots go to whoever fits the worker
+  given topic job.any -> pool default,spare
+  worker w1 joins pool default capacity 1
+  worker s1 joins pool spare capacity 1
+  submit job j1 topic job.default
+  submit job j2 topic job.any
+  expect job j2 RUNNING on s1
+  submit job j3 topic job.default
+  advance 1ms
+  submit job j4 topic job.any
+  worker s1 answers j2 SUCCEEDED
+  expect job j4 RUNNING on s1
+  expect job j3 PENDING
+  worker w1 answers j1 SUCCEEDED
+  expect job j3 RUNNING on w1
+
+story: A job that waits is judged again before it is dispatched
+  submit job j1 topic job.default
+  expect job j1 PENDING waiting for no_workers
+  policy denies topic job.default "not any more"
+  worker w1 joins pool default capacity 4
+  expect job j1 DENIED code safety_denied
+  expect worker w1 got nothing
+
+story: Pools that change are used for the next placement
+  submit job j1 topic job.default
+  expect job j1 PENDING waiting for no_workers
+  worker s1 joins pool spare capacity 4
+  given topic job.default -> pool spare
+  advance 5s
+  expect job j1 RUNNING on s1

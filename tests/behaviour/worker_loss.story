@@ -1,0 +1,77 @@
+# A worker that falls silent while it has jobs (design, section 9: dead assignee).
+given topic job.default -> pool default
+
+story: A job of a lost worker is marked and times out at the usual time
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  worker w1 goes silent
+  worker w2 joins pool default capacity 4
+  advance 40s
+  expect job j1 RUNNING on w1 epoch 1
+  expect history of j1 is PENDING SCHEDULED DISPATCHED RUNNING "RUNNING(worker lost: w1)"
+  expect metric workers_lost_total 1
+  expect worker w2 got nothing
+  advance 15m
+  expect job j1 TIMEOUT code timeout
+
+story: A job that may run twice is given to another worker
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default labels retry_on_worker_loss=true
+  worker w1 goes silent
+  worker w2 joins pool default capacity 4
+  advance 29s
+  expect job j1 RUNNING on w1
+  advance 3s
+  expect job j1 RUNNING on w2 epoch 2 deliveries 2
+  expect worker w2 got job j1 epoch 2
+  worker w2 answers j1 SUCCEEDED
+  expect job j1 SUCCEEDED
+
+story: The lost worker's answer still counts when it comes first
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default labels retry_on_worker_loss=true
+  worker w1 goes silent
+  worker w2 joins pool default capacity 4
+  advance 32s
+  expect job j1 RUNNING on w2 epoch 2
+  worker w1 answers j1 SUCCEEDED epoch 1 result redis://res:first
+  expect job j1 SUCCEEDED result redis://res:first
+
+story: A job that may run twice waits when its lost worker was the only one
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default labels retry_on_worker_loss=true
+  worker w1 goes silent
+  advance 32s
+  expect job j1 RETRYING waiting for no_workers
+  worker w2 joins pool default capacity 4
+  expect job j1 RUNNING on w2 epoch 2
+
+story: A worker that comes back in time has lost nothing
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default labels retry_on_worker_loss=true
+  worker w1 goes silent
+  advance 25s
+  worker w1 speaks again
+  advance 1m
+  expect job j1 RUNNING on w1 epoch 1
+  expect metric workers_lost_total 0
+
+story: A lost worker that answers after all is heard
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  worker w1 goes silent
+  advance 40s
+  worker w1 answers j1 SUCCEEDED
+  expect job j1 SUCCEEDED
+
+story: A worker that does not come back after a restart of the scheduler is lost
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default labels retry_on_worker_loss=true
+  the scheduler crashes
+  worker w1 leaves
+  the scheduler restarts
+  worker w2 joins pool default capacity 4
+  advance 29s
+  expect job j1 RUNNING on w1
+  advance 3s
+  expect job j1 RUNNING on w2 epoch 2

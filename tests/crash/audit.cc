@@ -1,0 +1,166 @@
+#include "tests/crash/audit.h"
+
+#include <fmt/core.h>
+
+#include "tests/crash/lives.h"
+
+namespace fairlead::crash {
+
+namespace {
+
+using store::Query;
+
+constexpr size_t kFaultsShown = 10;
+
+// One look at one store.
+class Audit {
+ public:
+  Audit(store::RocksStore& store, store::PumpLoop& loop) : store_(store), loop_(loop) {}
+
+  std::vector<std::string> faults;
+
+  // Every job that a scan knows, by number, with its record.
+  std::map<uint64_t, job::Record> all(Query query) {
+    std::map<uint64_t, job::Record> found;
+    query.limit = limits::kScanMax;
+    do {
+      store::Page page = get(store_.scan(query));
+      for (job::Record& record : page.records) {
+        uint64_t number = number_of(record.id.str());
+        if (!found.emplace(number, std::move(record)).second) fault("{} is listed twice", number);
+      }
+      query.cursor = page.next;
+    } while (!query.cursor.empty());
+    return found;
+  }
+
+  // The job's revision; what belongs to it must be there, and nothing more.
+  uint64_t job(uint64_t number, uint64_t acknowledged) {
+    store::Loaded loaded = get(store_.load(job_id(number), {.with_request = true}));
+    if (!loaded.record) {
+      if (acknowledged > 0) fault("{} is lost, it was at revision {}", number, acknowledged);
+      if (!loaded.request.empty()) fault("{} has a request and no record", number);
+      return 0;
+    }
+    uint64_t revision = loaded.record->revision.value();
+    if (revision < acknowledged || revision > acknowledged + 1) {
+      fault("{} is at revision {}, acknowledged was {}", number, revision, acknowledged);
+    }
+    if (*loaded.record != record_of(number, revision)) fault("{} has another record", number);
+    if (loaded.request != request_of(number)) fault("{} has another request", number);
+    bool ended = revision == kLastRevision;
+    if (ended == store_.table().contains(job_id(number))) fault("{} is ended and live", number);
+    bool dead = get(store_.dead_letter(job_id(number))).has_value();
+    if (dead && !(ended && fails(number))) fault("{} has a dead letter too soon", number);
+    return revision;
+  }
+
+  // What lies beside the live jobs, and their slots, must be exactly theirs.
+  void beside(const std::map<uint64_t, job::Record>& live) {
+    std::set<uint64_t> messages;
+    for (const auto& orphan : get(store_.orphans(WallTime::max(), SIZE_MAX))) {
+      messages.insert(number_of(orphan.message.payload));
+    }
+    std::set<std::string> timers;
+    for (const auto& timer : get(store_.due_timers(WallTime::max(), SIZE_MAX))) {
+      timers.insert(timer.key);
+    }
+    std::map<std::string, uint32_t> slots;
+    uint32_t tenant_slots = 0;
+    size_t with_message = 0;
+    for (const auto& [number, record] : live) {
+      if (!timers.contains(timer_of(number))) fault("{} lacks its timer", number);
+      bool dispatched = record.revision >= Revision(2);
+      if (messages.contains(number) != dispatched) fault("{} and its message differ", number);
+      with_message += dispatched;
+      if (!dispatched) continue;
+      ++slots[record.assignee.str()];
+      ++tenant_slots;
+    }
+    if (timers.size() != live.size()) fault("{} timers, {} live jobs", timers.size(), live.size());
+    if (messages.size() != with_message) {
+      fault("{} messages of {} jobs", messages.size(), with_message);
+    }
+    if (store_.table().tenant_slots(TenantId("acme")) != tenant_slots) fault("tenant slots differ");
+    for (uint64_t i = 0; i < kWorkers; ++i) {
+      WorkerId worker("worker-" + std::to_string(i));
+      if (store_.table().worker_slots(worker) != slots[worker.str()]) {
+        fault("slots of {} differ", worker.str());
+      }
+    }
+  }
+
+  // The dead letters are those of the latest failed jobs.
+  void dead_letters(const std::map<uint64_t, job::Record>& ended) {
+    size_t failed = 0;
+    for (const auto& [number, record] : ended) failed += fails(number);
+    size_t expected = std::min(failed, limits::kDlqEntriesMax);
+    std::string cursor;
+    size_t found = 0;
+    while (true) {
+      auto entries = get(store_.dead_letters(cursor, limits::kScanMax));
+      if (entries.empty()) break;
+      found += entries.size();
+      cursor = entries.back().job.str();
+    }
+    if (found != expected) fault("{} dead letters instead of {}", found, expected);
+  }
+
+ private:
+  template <class T>
+  T get(store::Answer<T> answer) {
+    auto result = loop_.wait(std::move(answer));
+    check(result.has_value(), "a store that was opened can be read");
+    return *std::move(result);
+  }
+
+  template <class... Args>
+  void fault(fmt::format_string<Args...> what, Args&&... args) {
+    if (faults.size() < kFaultsShown) {
+      faults.push_back(fmt::format(what, std::forward<Args>(args)...));
+    }
+  }
+
+  store::RocksStore& store_;
+  store::PumpLoop& loop_;
+};
+
+}  // namespace
+
+void Ledger::acknowledged(uint64_t number, uint64_t revision) {
+  revisions_[number] = revision;
+  changed_.insert(number);
+  next_ = std::max(next_, number + 1);
+  ++changes_;
+}
+
+std::vector<std::string> Ledger::audit(store::RocksStore& store, store::PumpLoop& loop,
+                                       bool everything) {
+  Audit audit(store, loop);
+  auto live = audit.all({.by = Query::By::kTenant, .text = "acme"});
+  // A life that was not acknowledged at all is known only by being there.
+  for (const auto& [number, record] : live) {
+    revisions_.emplace(number, 0);
+    changed_.insert(number);
+  }
+  if (everything) {
+    for (const auto& [number, revision] : revisions_) changed_.insert(number);
+    auto ended = audit.all({.by = Query::By::kEnded});
+    if (ended.size() + live.size() != revisions_.size()) {
+      audit.faults.push_back(fmt::format("{} ended and {} live jobs, {} are known", ended.size(),
+                                         live.size(), revisions_.size()));
+    }
+    audit.dead_letters(ended);
+  }
+  for (uint64_t number : changed_) {
+    revisions_[number] = audit.job(number, revisions_[number]);
+    next_ = std::max(next_, number + 1);
+  }
+  audit.beside(live);
+  // The live ones may go on unseen until a life is cut off, so they are looked at again.
+  changed_.clear();
+  for (const auto& [number, record] : live) changed_.insert(number);
+  return audit.faults;
+}
+
+}  // namespace fairlead::crash

@@ -1,0 +1,139 @@
+#include "tests/crash/lives.h"
+
+#include <charconv>
+#include <map>
+
+#include "base/check.h"
+
+namespace fairlead::crash {
+
+namespace {
+
+constexpr std::string_view kIdPrefix = "job-";
+
+WallTime time_of(uint64_t number, uint64_t revision) {
+  return wall_time_from_micros(
+      static_cast<int64_t>(1'700'000'000'000'000 + number * 10 + revision));
+}
+
+store::Change change_to(uint64_t number, uint64_t revision, Sequence message) {
+  using enum job::State;
+  store::Change change;
+  change.next = record_of(number, revision);
+  if (revision > 1) change.guard.revision = Revision(revision - 1);
+  change.path = {change.next.state};
+  if (revision == 1) {
+    change.request = request_of(number);
+    change.timers = {{timer_of(number), time_of(number, 1), "payload"}};
+  }
+  if (revision == 2) {
+    change.path = {kScheduled, kDispatched};
+    change.messages = {{"worker", job_id(number).str(), "", ""}};
+  }
+  if (revision == 4) {
+    change.timers_done = {timer_of(number)};
+    change.consumed = message;
+    if (fails(number)) {
+      change.dead_letter = store::DeadLetter{.job = job_id(number),
+                                             .reason = "it fails",
+                                             .created_at = time_of(number, 4)};
+    }
+  }
+  return change;
+}
+
+}  // namespace
+
+JobId job_id(uint64_t number) { return JobId(std::string(kIdPrefix) + std::to_string(number)); }
+
+std::string request_of(uint64_t number) {
+  return "request of " + std::to_string(number) + std::string(number % 700, 'r');
+}
+
+std::string timer_of(uint64_t number) { return "timer-" + job_id(number).str(); }
+
+bool fails(uint64_t number) { return number % 3 == 0; }
+
+job::Record record_of(uint64_t number, uint64_t revision) {
+  using enum job::State;
+  job::Record record;
+  record.id = job_id(number);
+  record.tenant = TenantId("acme");
+  record.trace = TraceId("trace-" + std::to_string(number / 4));
+  record.idempotency_key = number % 5 == 0 ? "key-" + std::to_string(number) : "";
+  record.created_at = time_of(number, 1);
+  record.deadline = time_of(number, 1) + std::chrono::hours(1);
+  record.revision = Revision(revision);
+  for (uint64_t step = 1; step <= revision; ++step) {
+    record.state = step == 1   ? kPending
+                   : step == 2 ? kDispatched
+                   : step == 3 ? kRunning
+                               : (fails(number) ? kFailed : kSucceeded);
+    record.updated_at = time_of(number, step);
+    if (step == 2) {
+      record.epoch = Epoch(1);
+      record.assignee = WorkerId("worker-" + std::to_string(number % kWorkers));
+      record.dispatched_at = record.updated_at;
+    }
+    record.publish_pending = step == 2;
+    job::add_event(record, record.updated_at, std::string(number % 50, 'n'));
+  }
+  return record;
+}
+
+uint64_t number_of(std::string_view text) {
+  check(text.starts_with(kIdPrefix), "only jobs of these lives are in the store");
+  uint64_t number = 0;
+  text.remove_prefix(kIdPrefix.size());
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+void Lives::start(uint64_t count, uint64_t next) {
+  next_ = next;
+  nursery_.spawn(go_on(count));
+}
+
+Task<void> Lives::go_on(uint64_t count) {
+  std::map<uint64_t, Sequence> messages;
+  auto orphans = co_await store_.orphans(WallTime::max(), SIZE_MAX);
+  check(orphans.has_value(), "messages can be read");
+  for (const auto& orphan : *orphans) {
+    messages[number_of(orphan.message.payload)] = orphan.sequence;
+  }
+  std::map<uint64_t, uint64_t> unfinished;
+  store::Query query{.by = store::Query::By::kTenant, .text = "acme"};
+  do {
+    auto page = co_await store_.scan(query);
+    check(page.has_value(), "jobs can be read");
+    for (const job::Record& record : page->records) {
+      unfinished[number_of(record.id.str())] = record.revision.value();
+    }
+    query.cursor = page->next;
+  } while (!query.cursor.empty());
+  for (auto [number, revision] : unfinished) {
+    nursery_.spawn(live(number, revision, messages[number]));
+  }
+  for (uint64_t i = 0; i < count; ++i) nursery_.spawn(keep_going());
+}
+
+Task<void> Lives::keep_going() {
+  while (true) {
+    uint64_t number = next_++;
+    co_await live(number, 0, Sequence());
+  }
+}
+
+Task<void> Lives::live(uint64_t number, uint64_t from_revision, Sequence message) {
+  for (uint64_t revision = from_revision + 1; revision <= kLastRevision; ++revision) {
+    store::Change change = change_to(number, revision, message);
+    auto receipt = co_await store_.apply(std::move(change));
+    if (!receipt) co_return;  // pushed back: the job stays as it is
+    auto* applied = std::get_if<store::Applied>(&*receipt);
+    check(applied && applied->revision == Revision(revision), "a change of a life is applied");
+    if (!applied->messages.empty()) message = applied->messages.front();
+    acknowledged_(number, revision);
+  }
+}
+
+}  // namespace fairlead::crash
