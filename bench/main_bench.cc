@@ -1,0 +1,53 @@
+// bench [NAME…] [--json]: runs the named benches, or all of them.
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+#include <vector>
+
+#include "bench/benches.h"
+#include "bench/report.h"
+
+namespace {
+
+using fairlead::bench::BenchReport;
+
+struct Bench {
+  std::string_view name;
+  std::string_view help;
+  void (*run)(BenchReport&);
+};
+
+constexpr Bench kBenches[] = {
+    {"placement", "picks a second, from 10 to 100,000 workers",
+     fairlead::bench::run_placement_bench},
+};
+
+int usage() {
+  std::fputs("usage: bench [NAME…] [--json]\n", stderr);
+  for (const Bench& bench : kBenches) {
+    std::fprintf(stderr, "  %-12s %s\n", bench.name.data(), bench.help.data());
+  }
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool json = false;
+  std::vector<std::string_view> names;
+  for (std::string_view argument : std::vector<std::string_view>(argv + 1, argv + argc)) {
+    if (argument == "--json") {
+      json = true;
+    } else if (std::ranges::find(kBenches, argument, &Bench::name) != std::end(kBenches)) {
+      names.push_back(argument);
+    } else {
+      return usage();
+    }
+  }
+
+  BenchReport report(json);
+  for (const Bench& bench : kBenches) {
+    if (names.empty() || std::ranges::find(names, bench.name) != names.end()) bench.run(report);
+  }
+  return 0;
+}
