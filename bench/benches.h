@@ -5,6 +5,13 @@
 
 namespace fairlead::bench {
 
+class Embedded;
+
 void run_placement_bench(BenchReport& report);
+void run_core_bench(BenchReport& report);
+void run_waiting_bench(BenchReport& report);
+
+// Durable full lives a second with so many in flight.
+double core_jobs_per_second(Embedded& core, int in_flight);
 
 }  // namespace fairlead::bench

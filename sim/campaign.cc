@@ -41,15 +41,15 @@ constexpr const char* kFaults[] = {
 };
 
 constexpr const char* kTransitions[] = {
-    "none -> PENDING",          "PENDING -> SCHEDULED",     "PENDING -> DENIED",
-    "PENDING -> FAILED",        "PENDING -> CANCELLED",     "PENDING -> TIMEOUT",
-    "SCHEDULED -> DISPATCHED",  "SCHEDULED -> CANCELLED",   "SCHEDULED -> TIMEOUT",
-    "SCHEDULED -> SUCCEEDED",   "DISPATCHED -> SCHEDULED",  "DISPATCHED -> RUNNING",
-    "DISPATCHED -> SUCCEEDED",  "DISPATCHED -> FAILED",     "DISPATCHED -> RETRYING",
-    "DISPATCHED -> CANCELLED",  "DISPATCHED -> DENIED",     "DISPATCHED -> TIMEOUT",
-    "RUNNING -> SUCCEEDED",     "RUNNING -> FAILED",        "RUNNING -> RETRYING",
-    "RUNNING -> CANCELLED",     "RUNNING -> DENIED",        "RUNNING -> TIMEOUT",
-    "RETRYING -> SCHEDULED",    "RETRYING -> CANCELLED",    "RETRYING -> TIMEOUT",
+    "none -> PENDING",         "PENDING -> SCHEDULED",    "PENDING -> DENIED",
+    "PENDING -> FAILED",       "PENDING -> CANCELLED",    "PENDING -> TIMEOUT",
+    "SCHEDULED -> DISPATCHED", "SCHEDULED -> CANCELLED",  "SCHEDULED -> TIMEOUT",
+    "SCHEDULED -> SUCCEEDED",  "DISPATCHED -> SCHEDULED", "DISPATCHED -> RUNNING",
+    "DISPATCHED -> SUCCEEDED", "DISPATCHED -> FAILED",    "DISPATCHED -> RETRYING",
+    "DISPATCHED -> CANCELLED", "DISPATCHED -> DENIED",    "DISPATCHED -> TIMEOUT",
+    "RUNNING -> SUCCEEDED",    "RUNNING -> FAILED",       "RUNNING -> RETRYING",
+    "RUNNING -> CANCELLED",    "RUNNING -> DENIED",       "RUNNING -> TIMEOUT",
+    "RETRYING -> SCHEDULED",   "RETRYING -> CANCELLED",   "RETRYING -> TIMEOUT",
 };
 
 void add(Counts& into, const Counts& counts) {
@@ -67,15 +67,19 @@ bool all_seen(const char* what, const char* const (&expected)[N], const Counts& 
   return all;
 }
 
-Report run_one(uint64_t seed) { return World(seed, {}).run(); }
+Report run_one(uint64_t seed) {
+  return World(seed, {}).run();
+}
 
 }  // namespace
 
 int replay(uint64_t seed) {
   World world(seed, [](std::string line) { fmt::print("{}\n", line); });
   Report report = world.run();
-  if (report.violation) fmt::print("seed {}: VIOLATION: {}\n", seed, *report.violation);
-  else fmt::print("seed {}: all promises kept\n", seed);
+  if (report.violation)
+    fmt::print("seed {}: VIOLATION: {}\n", seed, *report.violation);
+  else
+    fmt::print("seed {}: all promises kept\n", seed);
   return report.violation ? 1 : 0;
 }
 
@@ -89,8 +93,8 @@ int run_campaign(uint64_t from, uint64_t runs) {
     uint64_t seed = from + i;
     Report report = run_one(seed);
     if (report.violation) {
-      fmt::print("seed {}: VIOLATION: {}\nreplay it with: sim --seed {}\n", seed,
-                 *report.violation, seed);
+      fmt::print("seed {}: VIOLATION: {}\nreplay it with: sim --seed {}\n", seed, *report.violation,
+                 seed);
       return 1;
     }
     add(faults, report.faults);

@@ -20,8 +20,8 @@ Answer<T> FaultyStore::call(std::function<Result<T>()> effect) {
     return answer;
   }
 
-  last_effect_ = std::max(last_effect_, world_.loop.now() + world_.delay(
-                                            world_.options.store_delay_max));
+  last_effect_ =
+      std::max(last_effect_, world_.loop.now() + world_.delay(world_.options.store_delay_max));
   Duration way_back = world_.delay(world_.options.store_delay_max);
   if (crash_after) {
     // The call is on the wire; whether it arrives does not depend on its sender any more.
@@ -51,10 +51,9 @@ Answer<store::Loaded> FaultyStore::load(const JobId& job, store::LoadOptions opt
 }
 
 Answer<store::Receipt> FaultyStore::apply(store::Change change) {
-  return call<store::Receipt>([&shared = shared_, &observer = world_.observer,
-                               trace = world_.trace, change = std::move(change)] {
-    std::optional<job::Record> before =
-        answer_now(shared.load(change.next.id, {}))->record;
+  return call<store::Receipt>([&shared = shared_, &observer = world_.observer, trace = world_.trace,
+                               change = std::move(change)] {
+    std::optional<job::Record> before = answer_now(shared.load(change.next.id, {}))->record;
     Result<store::Receipt> receipt = answer_now(shared.apply(change));
     if (receipt && !std::holds_alternative<store::Applied>(*receipt)) {
       trace("not applied: " + change.next.id.str() + " " + job::to_string(change.next.state) +
@@ -64,9 +63,8 @@ Answer<store::Receipt> FaultyStore::apply(store::Change change) {
       for (const store::Claim& claim : std::get<store::Applied>(*receipt).claimed) {
         trace("claim " + claim.job.str() + " with a commit");
       }
-      trace("commit " + change.next.id.str() + " " + job::to_string(change.next.state) +
-            " epoch " + std::to_string(change.next.epoch.value()) + " " +
-            change.next.assignee.str() +
+      trace("commit " + change.next.id.str() + " " + job::to_string(change.next.state) + " epoch " +
+            std::to_string(change.next.epoch.value()) + " " + change.next.assignee.str() +
             (change.next.wait ? " waits " + change.next.wait->wait_class : ""));
       observer.committed(before, change);
     }
@@ -79,12 +77,11 @@ Answer<store::Page> FaultyStore::scan(store::Query query) {
 }
 
 Answer<std::vector<store::Claim>> FaultyStore::claim(store::Claims claims) {
-  return call<std::vector<store::Claim>>(
-      [&shared = shared_, trace = world_.trace, claims] {
-        auto claimed = answer_now(shared.claim(claims));
-        for (const store::Claim& claim : *claimed) trace("claim " + claim.job.str());
-        return claimed;
-      });
+  return call<std::vector<store::Claim>>([&shared = shared_, trace = world_.trace, claims] {
+    auto claimed = answer_now(shared.claim(claims));
+    for (const store::Claim& claim : *claimed) trace("claim " + claim.job.str());
+    return claimed;
+  });
 }
 
 Answer<void> FaultyStore::unclaim(const JobId& job, Duration pause) {
@@ -129,8 +126,7 @@ Answer<Sequence> FaultyStore::enqueue(store::Message message, WallTime now) {
 }
 
 Answer<void> FaultyStore::forget(std::vector<Sequence> messages) {
-  return call<void>(
-      [&shared = shared_, messages] { return answer_now(shared.forget(messages)); });
+  return call<void>([&shared = shared_, messages] { return answer_now(shared.forget(messages)); });
 }
 
 Answer<std::vector<store::StoredMessage>> FaultyStore::orphans(WallTime stored_before,
@@ -160,16 +156,14 @@ Answer<std::optional<store::DeadLetter>> FaultyStore::dead_letter(const JobId& j
       [&shared = shared_, job] { return answer_now(shared.dead_letter(job)); });
 }
 
-Answer<std::vector<store::DeadLetter>> FaultyStore::dead_letters(std::string cursor,
-                                                                 size_t limit) {
+Answer<std::vector<store::DeadLetter>> FaultyStore::dead_letters(std::string cursor, size_t limit) {
   return call<std::vector<store::DeadLetter>>([&shared = shared_, cursor, limit] {
     return answer_now(shared.dead_letters(cursor, limit));
   });
 }
 
 Answer<bool> FaultyStore::erase_dead_letter(const JobId& job) {
-  return call<bool>(
-      [&shared = shared_, job] { return answer_now(shared.erase_dead_letter(job)); });
+  return call<bool>([&shared = shared_, job] { return answer_now(shared.erase_dead_letter(job)); });
 }
 
 Answer<bool> FaultyStore::put_blob(std::string key, store::Blob blob,

@@ -15,7 +15,8 @@
 
 namespace fairlead::sim {
 
-// The result pointer of a result that names an epoch which is not the worker's: this, and the epoch.
+// The result pointer of a result that names an epoch which is not the worker's: this, and the
+// epoch.
 inline constexpr std::string_view kOldEpochLie = "lie:";
 
 using Counts = std::map<std::string, uint64_t>;

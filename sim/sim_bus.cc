@@ -120,8 +120,12 @@ void SimBus::publish(const std::string& subject, std::string payload) {
 
 void SimBus::store(const std::string& subject, std::string payload) {
   uint64_t id = ++sequences_;
-  messages_[id] = {subject, std::move(payload), Sequence(id),
-                   kWorldBegins + world_.loop.now().time_since_epoch(), 0, 0};
+  messages_[id] = {subject,
+                   std::move(payload),
+                   Sequence(id),
+                   kWorldBegins + world_.loop.now().time_since_epoch(),
+                   0,
+                   0};
   deliver_after(id, world_.delay(world_.options.bus_delay_max));
 }
 
@@ -132,17 +136,16 @@ void SimBus::fan_out(const std::string& subject, const std::string& payload) {
       if (listener.subject != subject || !listener.options.queue.empty()) continue;
       int copies = world_.strikes(world_.options.bus_duplicate, "plain message duplicated") ? 2 : 1;
       for (int copy = 0; copy < copies; ++copy) {
-        world_.loop.call_at(
-            world_.loop.now() + world_.delay(world_.options.bus_delay_max),
-            [this, to = connection, which = id, subject, payload] {
-              auto there = endpoints_.find(to);
-              if (there == endpoints_.end()) return;
-              BusEndpoint* at = there->second;
-              Process::run(at->process_, [at, which, subject, payload] {
-                bus::Delivery delivery{subject, payload, {}, {}, 1, {}};
-                at->nursery_.spawn(at->handle(which, std::move(delivery), 0));
-              });
-            });
+        world_.loop.call_at(world_.loop.now() + world_.delay(world_.options.bus_delay_max),
+                            [this, to = connection, which = id, subject, payload] {
+                              auto there = endpoints_.find(to);
+                              if (there == endpoints_.end()) return;
+                              BusEndpoint* at = there->second;
+                              Process::run(at->process_, [at, which, subject, payload] {
+                                bus::Delivery delivery{subject, payload, {}, {}, 1, {}};
+                                at->nursery_.spawn(at->handle(which, std::move(delivery), 0));
+                              });
+                            });
       }
     }
   }

@@ -61,8 +61,8 @@ void SimWorker::take(const std::string& bytes) {
   seen = epoch;
   if (world_.strikes(world_.options.worker_silent, "worker never answers")) return;
   running_[request.job_id()] = epoch;
-  Duration work = world_.healed ? world_.random.between(50ms, 800ms)
-                                : world_.random.between(10ms, 4s);
+  Duration work =
+      world_.healed ? world_.random.between(50ms, 800ms) : world_.random.between(10ms, 4s);
   later(work, [this, request] { answer(request); });
 }
 
@@ -78,14 +78,27 @@ void SimWorker::answer(cap::JobRequest request) {
   result.set_result_ptr("redis://res:" + request.job_id());
   if (world_.options.workers_name_epoch) *result.mutable_dispatch() = request.dispatch();
   switch (world_.random.below(14)) {
-    case 0: result.set_status(cap::JOB_STATUS_FAILED); break;
+    case 0:
+      result.set_status(cap::JOB_STATUS_FAILED);
+      break;
     case 1:
-    case 2: result.set_status(cap::JOB_STATUS_FAILED_RETRYABLE); break;
-    case 3: result.set_status(cap::JOB_STATUS_FAILED_FATAL); break;
-    case 4: result.set_status(cap::JOB_STATUS_DENIED); break;
-    case 5: result.set_status(cap::JOB_STATUS_TIMEOUT); break;
-    case 6: result.set_status(cap::JOB_STATUS_CANCELLED); break;
-    default: break;
+    case 2:
+      result.set_status(cap::JOB_STATUS_FAILED_RETRYABLE);
+      break;
+    case 3:
+      result.set_status(cap::JOB_STATUS_FAILED_FATAL);
+      break;
+    case 4:
+      result.set_status(cap::JOB_STATUS_DENIED);
+      break;
+    case 5:
+      result.set_status(cap::JOB_STATUS_TIMEOUT);
+      break;
+    case 6:
+      result.set_status(cap::JOB_STATUS_CANCELLED);
+      break;
+    default:
+      break;
   }
   // Before the truth, so that it has a chance.
   if (world_.strikes(world_.options.worker_lie, "worker lies")) lie(request);
@@ -105,13 +118,17 @@ void SimWorker::lie(const cap::JobRequest& request) {
   *result.mutable_dispatch() = request.dispatch();
   uint64_t epoch = request.dispatch().attempt();
   switch (world_.random.below(3)) {
-    case 0: result.set_worker_id("somebody-else"); break;
+    case 0:
+      result.set_worker_id("somebody-else");
+      break;
     case 1:
       result.mutable_dispatch()->set_attempt(epoch > 1 ? epoch - 1 : epoch + 7);
       result.set_result_ptr(std::string(kOldEpochLie) +
                             std::to_string(result.dispatch().attempt()));
       break;
-    default: result.set_job_id("never-submitted"); break;
+    default:
+      result.set_job_id("never-submitted");
+      break;
   }
   send(result);
 }

@@ -53,8 +53,8 @@ class SimWorker {
   bool died_ever_ = false;
   uint64_t life_ = 0;
   double cpu_load_ = 5;
-  std::map<std::string, uint64_t> running_;   // job to epoch
-  std::map<std::string, uint64_t> seen_;      // highest epoch of each job: repeats are dropped
+  std::map<std::string, uint64_t> running_;  // job to epoch
+  std::map<std::string, uint64_t> seen_;     // highest epoch of each job: repeats are dropped
 };
 
 }  // namespace fairlead::sim

@@ -57,11 +57,10 @@ class TraceLog final : public Log {
 // Members end in reverse order: first the scheduler, last the process it ran in.
 struct World::Replica {
   Replica(World& world, int index)
-      : process(std::make_shared<Process>(world.loop_, fmt::format("replica-{}", index),
-                                          Duration(0))),
-        crash([&world, index] {
-          world.loop_.post_urgent([&world, index] { world.crash(index); });
-        }),
+      : process(
+            std::make_shared<Process>(world.loop_, fmt::format("replica-{}", index), Duration(0))),
+        crash(
+            [&world, index] { world.loop_.post_urgent([&world, index] { world.crash(index); }); }),
         log(process->name(), world.plugs_.trace),
         random(world.random_.next()),
         store(world.plugs_, world.store_, process, crash),
@@ -100,8 +99,8 @@ World::World(uint64_t seed, std::function<void(std::string)> trace)
     : random_(seed),
       options_(Options::draw(random_)),
       trace_(std::move(trace)),
-      plugs_{loop_, random_, options_, observer_, healed_,
-             [this](std::string text) { say(std::move(text)); }},
+      plugs_{loop_,     random_, options_,
+             observer_, healed_, [this](std::string text) { say(std::move(text)); }},
       store_process_(loop_, "store", Duration(0)),
       store_(store_process_),
       bus_(plugs_) {
@@ -178,8 +177,12 @@ cap::JobRequest World::make_request(const JobId& job) {
   cap::JobRequest request;
   request.set_job_id(job.str());
   switch (random_.below(12)) {
-    case 0: request.set_topic("job.denied"); break;
-    case 1: request.set_topic("job.nowhere"); break;
+    case 0:
+      request.set_topic("job.denied");
+      break;
+    case 1:
+      request.set_topic("job.nowhere");
+      break;
     case 2:
     case 3:
       request.set_topic("job.gpu");
@@ -192,8 +195,12 @@ cap::JobRequest World::make_request(const JobId& job) {
       request.set_tenant_id(kLimitedTenant.str());
       break;
     case 7:
-    case 8: request.set_topic("job.both"); break;
-    default: request.set_topic("job.plain"); break;
+    case 8:
+      request.set_topic("job.both");
+      break;
+    default:
+      request.set_topic("job.plain");
+      break;
   }
   if (random_.chance(6)) (*request.mutable_labels())["node.zone"] = "eu";
   if (random_.chance(8)) (*request.mutable_labels())["preferred_worker_id"] = "w0";
@@ -212,8 +219,8 @@ void World::submit_jobs() {
     bool limited = packet.job_request().topic() == "job.limited";
     jobs_[job] = {job::serialise(packet), limited};
 
-    Duration when = options_.bursts ? Duration(0)
-                                    : Duration(random_.between(0s, options_.fault_phase));
+    Duration when =
+        options_.bursts ? Duration(0) : Duration(random_.between(0s, options_.fault_phase));
     loop_.call_at(loop_.now() + when, [this, job] { submit(job); });
     if (random_.chance(10)) {
       Duration later = when + random_.between(0s, 10s);
@@ -361,8 +368,8 @@ void World::check_always() {
     observer_.violation(fmt::format("tenant {} has {} jobs out, its limit is {}",
                                     kLimitedTenant.str(), held, kTenantLimit));
   }
-  auto of_tenant = answer_now(store_.scan({store::Query::By::kTenant, kLimitedTenant.str(),
-                                           WallTime::max(), 1000, {}}));
+  auto of_tenant = answer_now(
+      store_.scan({store::Query::By::kTenant, kLimitedTenant.str(), WallTime::max(), 1000, {}}));
   auto really = std::ranges::count_if(of_tenant->records, job::holds_tenant_slot);
   if (really != held) {
     observer_.violation(fmt::format("tenant {} has {} jobs out and {} slots taken",
@@ -371,8 +378,8 @@ void World::check_always() {
   // Jobs that the worker has, or is about to get. One that has ended there, or was lost with an
   // earlier life of the worker, may still hold a slot; it must not count.
   for (auto& worker : workers_) {
-    auto out = answer_now(store_.scan({store::Query::By::kWorker, worker->kind().id.str(),
-                                       WallTime::max(), 1000, {}}));
+    auto out = answer_now(store_.scan(
+        {store::Query::By::kWorker, worker->kind().id.str(), WallTime::max(), 1000, {}}));
     auto real = std::ranges::count_if(out->records, [&](const job::Record& record) {
       auto sent = handed_out_at_.find({record.id, record.epoch});
       bool on_the_way = !worker->has_seen(record.id, record.epoch) &&
@@ -431,8 +438,8 @@ void World::say_loads() {
 void World::check_wake_ups() {
   if (loop_.now() < quiet_at_) return;
   WallTime now = kWorldBegins + loop_.now().time_since_epoch();
-  auto pending = answer_now(store_.scan({store::Query::By::kUnpublished, {},
-                                         now - kUnpublishedMax, 10, {}}));
+  auto pending =
+      answer_now(store_.scan({store::Query::By::kUnpublished, {}, now - kUnpublishedMax, 10, {}}));
   if (!pending->records.empty()) {
     observer_.violation(pending->records[0].id.str() + " is DISPATCHED and nobody publishes it");
   }
@@ -446,18 +453,18 @@ void World::check_wake_ups() {
       report.pool = worker->kind().pool;
       for (const auto& [name, value] : worker->kind().labels) report.labels[name] = value;
       uint32_t slots = store_.table().worker_slots(report.id);
-      room = room || (wait_class && routing::fits(*wait_class, report) && worker->alive() &&
-                      !worker->overloaded() && !worker->died_ever() &&
-                      !routing::overloaded(static_cast<int32_t>(slots), worker->kind().capacity,
-                                           0, 0));
+      room = room ||
+             (wait_class && routing::fits(*wait_class, report) && worker->alive() &&
+              !worker->overloaded() && !worker->died_ever() &&
+              !routing::overloaded(static_cast<int32_t>(slots), worker->kind().capacity, 0, 0));
     }
     if (!wait_class) room = store_.table().tenant_slots(kLimitedTenant) < kTenantLimit;
     if (!room) continue;
     auto since = room_since_.find(view.wait_class);
     still[view.wait_class] = since == room_since_.end() ? loop_.now() : since->second;
     if (loop_.now() - still[view.wait_class] > kWakeUpMax) {
-      observer_.violation(fmt::format("{} jobs of {} wait beside room for them", view.waiting,
-                                      view.wait_class));
+      observer_.violation(
+          fmt::format("{} jobs of {} wait beside room for them", view.waiting, view.wait_class));
       say_loads();
     }
   }

@@ -109,7 +109,7 @@ inline constexpr size_t kCommitQueueMax = 65'536;
 // Their bytes, likewise; a single larger change still passes.
 inline constexpr size_t kCommitQueueBytesMax = 64 << 20;
 // Changes with which an idle committer begins before the loop's turn is over, so that both work.
-inline constexpr size_t kHandOverEarly = 128;
+inline constexpr size_t kHandOverEarly = 64;
 // RocksDB's own memory: what is not yet in files, and blocks of files read lately.
 inline constexpr size_t kMemtableBytesMax = 64 << 20;
 inline constexpr size_t kBlockCacheBytes = 32 << 20;

@@ -14,8 +14,7 @@ class Log {
   using Field = std::pair<std::string_view, std::string_view>;
 
   virtual ~Log() = default;
-  virtual void write(Level level, std::string_view phrase,
-                     std::initializer_list<Field> fields) = 0;
+  virtual void write(Level level, std::string_view phrase, std::initializer_list<Field> fields) = 0;
 
   void info(std::string_view phrase, std::initializer_list<Field> fields) {
     write(Level::kInfo, phrase, fields);

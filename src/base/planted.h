@@ -18,9 +18,9 @@ enum class PlantedBug {
 };
 
 inline constexpr std::array kPlantedBugs = {
-    PlantedBug::kPublishBeforeCommit,    PlantedBug::kGateAcknowledgesDispatchedAway,
-    PlantedBug::kLeaseWithoutFencing,    PlantedBug::kOldEpochResultAccepted,
-    PlantedBug::kEpochPublishedTwice,    PlantedBug::kSlotLeaked,
+    PlantedBug::kPublishBeforeCommit, PlantedBug::kGateAcknowledgesDispatchedAway,
+    PlantedBug::kLeaseWithoutFencing, PlantedBug::kOldEpochResultAccepted,
+    PlantedBug::kEpochPublishedTwice, PlantedBug::kSlotLeaked,
     PlantedBug::kWakeUpLost,
 };
 
@@ -29,6 +29,8 @@ const char* to_string(PlantedBug bug);
 // One thread simulates; nobody else writes it.
 inline constinit PlantedBug planted_bug = PlantedBug::kNone;
 
-inline bool planted(PlantedBug bug) { return planted_bug == bug; }
+inline bool planted(PlantedBug bug) {
+  return planted_bug == bug;
+}
 
 }  // namespace fairlead

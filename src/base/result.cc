@@ -4,13 +4,20 @@ namespace fairlead {
 
 const char* to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kInvalid: return "invalid";
-    case ErrorCode::kNotFound: return "not found";
-    case ErrorCode::kUnavailable: return "unavailable";
-    case ErrorCode::kUnknown: return "unknown";
-    case ErrorCode::kFull: return "full";
-    case ErrorCode::kCorrupt: return "corrupt";
-    case ErrorCode::kCancelled: return "cancelled";
+    case ErrorCode::kInvalid:
+      return "invalid";
+    case ErrorCode::kNotFound:
+      return "not found";
+    case ErrorCode::kUnavailable:
+      return "unavailable";
+    case ErrorCode::kUnknown:
+      return "unknown";
+    case ErrorCode::kFull:
+      return "full";
+    case ErrorCode::kCorrupt:
+      return "corrupt";
+    case ErrorCode::kCancelled:
+      return "cancelled";
   }
   return "invalid";
 }

@@ -28,7 +28,11 @@ struct MonotonicTimeline {
 using WallTime = std::chrono::time_point<WallTimeline, Duration>;
 using MonotonicTime = std::chrono::time_point<MonotonicTimeline, Duration>;
 
-constexpr int64_t to_micros(WallTime time) { return time.time_since_epoch().count(); }
-constexpr WallTime wall_time_from_micros(int64_t micros) { return WallTime(Duration(micros)); }
+constexpr int64_t to_micros(WallTime time) {
+  return time.time_since_epoch().count();
+}
+constexpr WallTime wall_time_from_micros(int64_t micros) {
+  return WallTime(Duration(micros));
+}
 
 }  // namespace fairlead

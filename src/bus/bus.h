@@ -49,8 +49,8 @@ struct Verdict {
 struct Delivery {
   std::string subject;
   std::string payload;
-  Sequence sequence;       // on the bus; grows with every message, also across restarts
-  WallTime stored_at;      // when the bus got it
+  Sequence sequence;        // on the bus; grows with every message, also across restarts
+  WallTime stored_at;       // when the bus got it
   uint32_t deliveries = 1;  // this one included
   // The message lies in our own store: the change that answers it may consume it (Change::consumed)
   // and so acknowledge it in the same commit.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,11 +15,11 @@
 
 namespace fairlead::routing {
 
-// T is default-made and has a member `id`, which only the directory sets.
+// T is default-made; `key()` refers to its id, which only the directory sets.
 template <class T>
 class Directory {
  public:
-  using Id = decltype(T::id);
+  using Id = std::remove_reference_t<decltype(std::declval<T&>().key())>;
 
   // nullptr when there is none.
   T* find(const Id& id) const { return find(Key(id)); }
@@ -30,14 +31,14 @@ class Directory {
     if (spare_.empty()) grow();
     T* made = spare_.back();
     spare_.pop_back();
-    made->id = id;
+    made->key() = id;
     by_id_.insert({made, key.hash});
     return {made, true};
   }
 
   // REQUIRES: `object` is in.
   void erase(T& object) {
-    check(by_id_.erase(Key(object.id)) == 1, "what is erased is there");
+    check(by_id_.erase(Key(object.key())) == 1, "what is erased is there");
     object = T{};
     spare_.push_back(&object);
   }
@@ -62,7 +63,7 @@ class Directory {
     using is_transparent = void;
     bool operator()(const Entry& a, const Entry& b) const { return a.object == b.object; }
     bool operator()(const Entry& a, const Key& b) const {
-      return a.hash == b.hash && a.object->id == b.id;
+      return a.hash == b.hash && a.object->key() == b.id;
     }
     bool operator()(const Key& a, const Entry& b) const { return (*this)(b, a); }
   };

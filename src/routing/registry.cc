@@ -39,7 +39,7 @@ Heard WorkerRegistry::heartbeat(const WorkerReport& report, MonotonicTime now) {
 void WorkerRegistry::hold(const JobId& job, const WorkerId& worker) {
   auto [held, fresh] = jobs_.find_or_make(job);
   if (!fresh) {
-    if (held->worker->id == worker) return;
+    if (held->worker->key() == worker) return;
     detach(*held);
   }
   attach(*held, *workers_.find_or_make(worker).first);
@@ -74,7 +74,7 @@ std::vector<WorkerId> WorkerRegistry::sweep(MonotonicTime now) {
     if (expires >= now) {
       expiries_.emplace(expires, &worker);
     } else {
-      expired.push_back(worker.id);
+      expired.push_back(worker.key());
       leave(worker);
     }
   }
@@ -128,7 +128,7 @@ const WorkerRegistry::Worker* WorkerRegistry::find_present(const WorkerId& worke
 
 void WorkerRegistry::enter(Worker& worker) {
   worker.candidate.report = &worker.view.report;
-  worker.candidate.rank.ordinal = ordinal_of(worker.id);
+  worker.candidate.rank.ordinal = ordinal_of(worker.key());
   worker.present = true;
   ++present_;
   expiries_.emplace(worker.view.last_seen + ttl_, &worker);
@@ -136,7 +136,7 @@ void WorkerRegistry::enter(Worker& worker) {
 
 void WorkerRegistry::leave(Worker& worker) {
   index_.erase(worker.candidate);
-  ids_.erase(worker.id);
+  ids_.erase(worker.key());
   worker.ledger.lost();
   worker.present = false;
   --present_;

@@ -104,18 +104,21 @@ class WorkerRegistry {
 
  private:
   struct HeldJob;
-  // What changes with every job comes first, to lie together.
-  struct Worker {
-    WorkerId id;
-    // False when it is remembered only for the jobs it holds.
-    bool present = false;
+  // Aligned, and with what changes with every job in front, to touch few cache lines.
+  struct alignas(64) Worker {
+    WorkerId& key() { return view.report.id; }
+
     // The job it was given last; the others follow.
     HeldJob* jobs = nullptr;
+    // False when it is remembered only for the jobs it holds.
+    bool present = false;
     LoadLedger ledger;
     Candidate candidate;
     WorkerView view;
   };
-  struct HeldJob {
+  struct alignas(64) HeldJob {
+    JobId& key() { return id; }
+
     JobId id;
     Worker* worker = nullptr;
     LoadLedger::Beat since = 0;

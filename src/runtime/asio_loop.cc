@@ -1,11 +1,12 @@
 #include "runtime/asio_loop.h"
 
+#include <mutex>
+#include <vector>
+
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <mutex>
-#include <vector>
 
 #include "runtime/clock.h"
 #include "runtime/timer_queue.h"
@@ -36,7 +37,10 @@ class AsioLoop::Core {
 
   void cancel(TimerId timer) { timers_.remove(timer); }
 
-  void run() { context_.run(); }
+  void run() {
+    context_.restart();
+    context_.run();
+  }
 
   void stop() {
     post([this] { context_.stop(); });
@@ -80,13 +84,23 @@ class AsioLoop::Core {
 
 AsioLoop::AsioLoop() : core_(std::make_unique<Core>()) {}
 AsioLoop::~AsioLoop() = default;
-void AsioLoop::post(Work work) { core_->post(std::move(work)); }
-MonotonicTime AsioLoop::now() const { return core_->now(); }
+void AsioLoop::post(Work work) {
+  core_->post(std::move(work));
+}
+MonotonicTime AsioLoop::now() const {
+  return core_->now();
+}
 TimerId AsioLoop::call_at(MonotonicTime at, Work work) {
   return core_->call_at(at, std::move(work));
 }
-void AsioLoop::cancel(TimerId timer) { core_->cancel(timer); }
-void AsioLoop::run() { core_->run(); }
-void AsioLoop::stop() { core_->stop(); }
+void AsioLoop::cancel(TimerId timer) {
+  core_->cancel(timer);
+}
+void AsioLoop::run() {
+  core_->run();
+}
+void AsioLoop::stop() {
+  core_->stop();
+}
 
 }  // namespace fairlead

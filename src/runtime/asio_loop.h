@@ -18,7 +18,7 @@ class AsioLoop final : public Loop {
   TimerId call_at(MonotonicTime at, Work work) override;
   void cancel(TimerId timer) override;
 
-  // Runs on the calling thread until stop().
+  // Runs on the calling thread until stop(); may be called again after that.
   void run();
   // Any thread. Work already posted is run first.
   void stop();

@@ -92,6 +92,8 @@ class [[nodiscard]] Loop::Delay final : public Suspension {
   bool cancelled_ = false;
 };
 
-inline Loop::Delay Loop::delay(Duration duration) { return Delay(*this, duration); }
+inline Loop::Delay Loop::delay(Duration duration) {
+  return Delay(*this, duration);
+}
 
 }  // namespace fairlead

@@ -20,13 +20,17 @@ void SimulatedLoop::post(Work work) {
   inbox_filled_.notify_one();
 }
 
-void SimulatedLoop::post_urgent(Work work) { posted_.push_front(std::move(work)); }
+void SimulatedLoop::post_urgent(Work work) {
+  posted_.push_front(std::move(work));
+}
 
 TimerId SimulatedLoop::call_at(MonotonicTime at, Work work) {
   return timers_.add(std::max(at, now()), std::move(work));
 }
 
-void SimulatedLoop::cancel(TimerId timer) { timers_.remove(timer); }
+void SimulatedLoop::cancel(TimerId timer) {
+  timers_.remove(timer);
+}
 
 void SimulatedLoop::take_inbox() {
   std::lock_guard lock(mutex_);

@@ -24,8 +24,7 @@ Task<bus::Verdict> Cancel::handle(bus::Delivery delivery) {
   co_return bus::Verdict::nak(limits::kRetryStore, cancelled.error().message);
 }
 
-Task<Result<bool>> Cancel::cancel(JobId job, std::string reason,
-                                  std::optional<Sequence> consumed) {
+Task<Result<bool>> Cancel::cancel(JobId job, std::string reason, std::optional<Sequence> consumed) {
   for (int tries = 0; tries < limits::kConflictRetriesMax; ++tries) {
     Result<store::Loaded> loaded = co_await replica_.store.load(job, {});
     if (!loaded) co_return std::unexpected(loaded.error());
@@ -34,8 +33,8 @@ Task<Result<bool>> Cancel::cancel(JobId job, std::string reason,
     }
     if (job::is_terminal(loaded->record->state)) co_return false;
     Ending ending{State::kCancelled, job::ReasonCode::kCancelled, {}, reason, false};
-    store::Change change = ending_change(*std::move(loaded->record), {}, std::move(ending),
-                                         replica_.clock.wall());
+    store::Change change =
+        ending_change(*std::move(loaded->record), {}, std::move(ending), replica_.clock.wall());
     change.consumed = consumed;
     Result<store::Receipt> receipt = co_await commits_.commit_ending(std::move(change));
     if (!receipt) co_return std::unexpected(receipt.error());

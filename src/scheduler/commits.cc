@@ -51,8 +51,8 @@ Task<void> Commits::publish_messages(std::vector<store::Message> messages,
   std::vector<Sequence> done;
   for (size_t i = 0; i < messages.size(); ++i) {
     store::Message& message = messages[i];
-    Result<bus::Published> published = co_await replica_.bus.publish(
-        message.subject, std::move(message.payload), message.id);
+    Result<bus::Published> published =
+        co_await replica_.bus.publish(message.subject, std::move(message.payload), message.id);
     if (published && *published == bus::Published::kStored) {
       done.push_back(sequences[i]);
     } else {

@@ -35,7 +35,9 @@ bool waits_in_class(const job::Record& record) {
   return record.wait && !record.wait->wait_class.empty();
 }
 
-Walked failed(Error error) { return {Outcome::kFailed, std::move(error)}; }
+Walked failed(Error error) {
+  return {Outcome::kFailed, std::move(error)};
+}
 
 }  // namespace
 
@@ -55,13 +57,15 @@ Task<Walked> Dispatch::advance(Walker walker) {
   begin(walker, now);
   job::Record& record = walker.record;
   if (record.attempts >= limits::kSchedulingAttemptsMax) {
-    ReasonCode reason = waits_in_class(record) || (record.wait && record.wait->reason ==
-                                                                     ReasonCode::kPublishFailed)
-                            ? record.wait->reason
-                            : ReasonCode::kMaxSchedulingRetries;
+    ReasonCode reason =
+        waits_in_class(record) || (record.wait && record.wait->reason == ReasonCode::kPublishFailed)
+            ? record.wait->reason
+            : ReasonCode::kMaxSchedulingRetries;
     if (reason == ReasonCode::kPublishFailed) reason = ReasonCode::kDispatchFailed;
     co_return co_await end(
-        walker, {State::kFailed, reason, {},
+        walker, {State::kFailed,
+                 reason,
+                 {},
                  fmt::format("max scheduling retries exceeded (attempts={})", record.attempts)});
   }
 
@@ -122,7 +126,8 @@ Task<std::optional<Walked>> Dispatch::judge(Walker& walker) {
   using Kind = job::Decision::Kind;
   switch (record.decision.kind) {
     case Kind::kAllow:
-    case Kind::kAllowWithConstraints: break;
+    case Kind::kAllowWithConstraints:
+      break;
     case Kind::kUnavailable:
       replica_.metrics.add(Counter::kSafetyUnavailable, topic);
       if (!replica_.settings.safety_fail_open) {
@@ -134,9 +139,9 @@ Task<std::optional<Walked>> Dispatch::judge(Walker& walker) {
                            {{"job_id", record.id.str()}, {"topic", topic}});
       break;
     case Kind::kThrottle:
-      co_return co_await pause(walker, ReasonCode::kSafetyThrottled, reason,
-                               limits::kRetrySafety);
-    case Kind::kRequireApproval: co_return co_await park_for_approval(walker);
+      co_return co_await pause(walker, ReasonCode::kSafetyThrottled, reason, limits::kRetrySafety);
+    case Kind::kRequireApproval:
+      co_return co_await park_for_approval(walker);
     case Kind::kDeny:
       replica_.metrics.add(Counter::kSafetyDenied, topic);
       co_return co_await end(walker, {State::kDenied, ReasonCode::kSafetyDenied, {}, reason});
@@ -149,10 +154,12 @@ Task<std::optional<Walked>> Dispatch::judge(Walker& walker) {
   job::Limits limits = job::limits_of(record.decision.constraints);
   if (limits.max_retries > 0 &&
       record.deliveries >= static_cast<uint32_t>(limits.max_retries) + 1) {
-    co_return co_await end(
-        walker, {State::kFailed, ReasonCode::kMaxRetriesExceeded, {},
-                 fmt::format("max retries exceeded (attempts={}, max_retries={})",
-                             record.deliveries, limits.max_retries)});
+    co_return co_await end(walker,
+                           {State::kFailed,
+                            ReasonCode::kMaxRetriesExceeded,
+                            {},
+                            fmt::format("max retries exceeded (attempts={}, max_retries={})",
+                                        record.deliveries, limits.max_retries)});
   }
   if (limits.max_runtime_ms > 0) {
     WallTime latest = record.created_at + std::chrono::milliseconds(limits.max_runtime_ms);
@@ -173,8 +180,8 @@ Task<Walked> Dispatch::place(Walker& walker, const routing::Route& route) {
   std::string own_tenant = tenant_class(record.tenant);
   if (limits.max_concurrent_jobs > 0 && !comes_from(own_tenant) &&
       replica_.store.waiting_in(own_tenant) > 0) {
-    co_return co_await wait(walker, ReasonCode::kTenantLimit,
-                            "behind other jobs of the tenant", own_tenant);
+    co_return co_await wait(walker, ReasonCode::kTenantLimit, "behind other jobs of the tenant",
+                            own_tenant);
   }
   if (!comes_from(route.wait_class) && replica_.store.waiting_in(route.wait_class) > 0) {
     std::vector<WorkerId> none;
@@ -191,8 +198,7 @@ Task<Walked> Dispatch::place(Walker& walker, const routing::Route& route) {
   for (int full = 0; full < limits::kFullWorkerPicksMax; ++full) {
     auto placed = pick(walker, route, excluded, stale);
     if (!placed) {
-      co_return co_await wait(walker, placed.error().code, placed.error().detail,
-                              route.wait_class);
+      co_return co_await wait(walker, placed.error().code, placed.error().detail, route.wait_class);
     }
     Result<store::Receipt> receipt = co_await commit_dispatch(walker, *placed, limits);
     if (!receipt) {
@@ -227,8 +233,10 @@ Task<Walked> Dispatch::place(Walker& walker, const routing::Route& route) {
 
 // Picks until the pick is alive (STALE-1..STALE-5). A worker that may have the job already is kept
 // while it lives: it can tell a repeat.
-std::expected<Dispatch::Placed, routing::NotPlaced> Dispatch::pick(
-    Walker& walker, const routing::Route& route, std::vector<WorkerId>& excluded, int& stale) {
+std::expected<Dispatch::Placed, routing::NotPlaced> Dispatch::pick(Walker& walker,
+                                                                   const routing::Route& route,
+                                                                   std::vector<WorkerId>& excluded,
+                                                                   int& stale) {
   MonotonicTime now = replica_.clock.monotonic();
   const job::Record& record = walker.record;
   if (walker.same_worker && excluded.empty()) {
@@ -245,8 +253,8 @@ std::expected<Dispatch::Placed, routing::NotPlaced> Dispatch::pick(
     if (!picked) {
       count_hints(hints);
       if (stale > 0) {
-        return std::unexpected(routing::NotPlaced{
-            ReasonCode::kStaleWorker, "stale worker " + excluded.back().str()});
+        return std::unexpected(
+            routing::NotPlaced{ReasonCode::kStaleWorker, "stale worker " + excluded.back().str()});
       }
       return std::unexpected(picked.error());
     }
@@ -257,8 +265,7 @@ std::expected<Dispatch::Placed, routing::NotPlaced> Dispatch::pick(
                           {{"job_id", record.id.str()}, {"worker_id", picked->worker.str()}});
       }
       const routing::WorkerView* view = replica_.registry.find(picked->worker);
-      return Placed{picked->worker, std::move(picked->subject),
-                    view->report.max_parallel_jobs};
+      return Placed{picked->worker, std::move(picked->subject), view->report.max_parallel_jobs};
     }
     ++stale;
     replica_.metrics.add(Counter::kStaleWorkerRetry, record.topic.str(), picked->worker.str());
@@ -269,8 +276,8 @@ std::expected<Dispatch::Placed, routing::NotPlaced> Dispatch::pick(
                           {"topic", record.topic.str()}});
     excluded.push_back(picked->worker);
     if (stale >= replica_.settings.stale_picks_max) {
-      return std::unexpected(routing::NotPlaced{ReasonCode::kStaleWorker,
-                                                "stale worker " + picked->worker.str()});
+      return std::unexpected(
+          routing::NotPlaced{ReasonCode::kStaleWorker, "stale worker " + picked->worker.str()});
     }
   }
 }
@@ -359,7 +366,8 @@ Task<void> Dispatch::hand_over(Walker walker, std::string subject) {
       replica_.metrics.observe(Histogram::kDispatchLatency,
                                replica_.clock.monotonic() - walker.began);
       co_return co_await commit_running(std::move(walker));
-    case bus::Published::kRefused: co_return co_await roll_back(std::move(walker));
+    case bus::Published::kRefused:
+      co_return co_await roll_back(std::move(walker));
     case bus::Published::kUnknown:
       replica_.metrics.add(Counter::kDispatchRetry, record.topic.str(), "publish");
       leases_.release(record.id, walker.token);
@@ -498,8 +506,8 @@ Task<Walked> Dispatch::wait(Walker& walker, ReasonCode reason, std::string detai
     if (walker.claim) {
       // A replica that has just started may not have heard of the workers yet.
       bool young = replica_.clock.monotonic() - replica_.started < limits::kWorkerTtl;
-      Duration next_try = young ? std::min(walker.next_attempt, limits::kBackoffBase)
-                                : walker.next_attempt;
+      Duration next_try =
+          young ? std::min(walker.next_attempt, limits::kBackoffBase) : walker.next_attempt;
       (void)co_await replica_.store.unclaim(record.id, next_try + replica_.jitter());
     }
     co_return Walked{Outcome::kWaits, {}};
@@ -581,8 +589,9 @@ Task<void> Dispatch::try_claimed(store::Claim claim) {
   walker.record = *std::move(record);
   walker.claim = claim;
   if (!walker.request.ParseFromString(taken->loaded.request)) {
-    co_await end(walker, {State::kFailed, ReasonCode::kDispatchFailed, {},
-                          "the stored request cannot be read"});
+    co_await end(
+        walker,
+        {State::kFailed, ReasonCode::kDispatchFailed, {}, "the stored request cannot be read"});
     co_return;
   }
   Walked walked = co_await advance(std::move(walker));
@@ -635,15 +644,15 @@ Task<void> Dispatch::revisit(JobId job) {
   walker.token = std::move(taken->token);
   walker.record = *std::move(record);
   if (!walker.request.ParseFromString(taken->loaded.request)) {
-    co_await end(walker, {State::kFailed, ReasonCode::kDispatchFailed, {},
-                          "the stored request cannot be read"});
+    co_await end(
+        walker,
+        {State::kFailed, ReasonCode::kDispatchFailed, {}, "the stored request cannot be read"});
     co_return;
   }
   bool due = walker.record.due && *walker.record.due <= now;
   switch (walker.record.state) {
     case State::kDispatched:
-      if (walker.record.publish_pending &&
-          !planted(PlantedBug::kGateAcknowledgesDispatchedAway)) {
+      if (walker.record.publish_pending && !planted(PlantedBug::kGateAcknowledgesDispatchedAway)) {
         co_await resolve_unpublished(std::move(walker));
         co_return;
       }
@@ -664,7 +673,8 @@ Task<void> Dispatch::revisit(JobId job) {
     case State::kTimeout:
     case State::kCancelled:
     case State::kDenied:
-    case State::kOutputQuarantined: break;
+    case State::kOutputQuarantined:
+      break;
   }
   leases_.release(job, walker.token);
 }

@@ -40,9 +40,8 @@ Task<void> Heartbeats::confirm_held(WorkerId worker) {
   if (!view || view->ghosts == 0) co_return;
   // Heartbeats may be late: what was dispatched a moment ago is no ghost.
   WallTime before = replica_.clock.wall() - limits::kGhostAgeMin;
-  std::erase_if(page->records, [&](const job::Record& record) {
-    return record.dispatched_at > before;
-  });
+  std::erase_if(page->records,
+                [&](const job::Record& record) { return record.dispatched_at > before; });
   std::ranges::sort(page->records, {}, [](const job::Record& record) {
     return std::pair(record.dispatched_at, record.id);
   });

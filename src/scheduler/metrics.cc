@@ -43,8 +43,8 @@ constexpr std::string_view kOther = "other";
 Metrics::Metrics() {
   histograms_[static_cast<size_t>(Histogram::kDispatchLatency)].bounds = {
       .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
-  histograms_[static_cast<size_t>(Histogram::kJobLockWait)].bounds = {
-      .001, .005, .01, .025, .05, .1, .25, .5, 1};
+  histograms_[static_cast<size_t>(Histogram::kJobLockWait)].bounds = {.001, .005, .01, .025, .05,
+                                                                      .1,   .25,  .5,  1};
   for (Distribution& distribution : histograms_) {
     distribution.buckets.resize(distribution.bounds.size() + 1);
   }
@@ -74,8 +74,8 @@ void Metrics::observe(Histogram histogram, Duration duration) {
   if (duration < Duration(0)) return;
   Distribution& distribution = histograms_[static_cast<size_t>(histogram)];
   double seconds = std::chrono::duration<double>(duration).count();
-  size_t bucket = static_cast<size_t>(
-      std::ranges::lower_bound(distribution.bounds, seconds) - distribution.bounds.begin());
+  size_t bucket = static_cast<size_t>(std::ranges::lower_bound(distribution.bounds, seconds) -
+                                      distribution.bounds.begin());
   ++distribution.buckets[bucket];
   ++distribution.count;
   distribution.sum += seconds;
@@ -87,8 +87,10 @@ const Metrics::Info& Metrics::info(Counter counter) {
 
 std::string_view Metrics::name(Histogram histogram) {
   switch (histogram) {
-    case Histogram::kDispatchLatency: return "dispatch_latency_seconds";
-    case Histogram::kJobLockWait: return "job_lock_wait_seconds";
+    case Histogram::kDispatchLatency:
+      return "dispatch_latency_seconds";
+    case Histogram::kJobLockWait:
+      return "job_lock_wait_seconds";
   }
   return {};
 }

@@ -13,26 +13,26 @@
 namespace fairlead::scheduler {
 
 enum class Counter {
-  kJobsReceived,             // topic
-  kJobsDispatched,           // topic
-  kJobsCompleted,            // topic, status
-  kSafetyDenied,             // topic
-  kSafetyUnavailable,        // topic
-  kInputFailOpen,            // topic
-  kDispatchRollback,         // topic
+  kJobsReceived,              // topic
+  kJobsDispatched,            // topic
+  kJobsCompleted,             // topic, status
+  kSafetyDenied,              // topic
+  kSafetyUnavailable,         // topic
+  kInputFailOpen,             // topic
+  kDispatchRollback,          // topic
   kDispatchRollbackFailures,  // topic
-  kDispatchRetry,            // topic, phase
-  kStaleWorkerRetry,         // topic, worker
-  kHintUsed,                 // hint
-  kHintRejected,             // hint, cause
-  kOrphanReplayed,           // topic
+  kDispatchRetry,             // topic, phase
+  kStaleWorkerRetry,          // topic, worker
+  kHintUsed,                  // hint
+  kHintRejected,              // hint, cause
+  kOrphanReplayed,            // topic
   kValidationRejections,
   kResubmitConflicts,
   kIdempotencyDuplicates,
   kJobCancelFailures,
   kDlqEmitFailures,  // topic
   kJobLockAbandoned,
-  kResultsIgnored,    // cause
+  kResultsIgnored,  // cause
   kUnknownJobResults,
   kTransitionsRefused,
   kUnmarshalFailures,  // subject, reason

@@ -72,7 +72,8 @@ store::Message dead_letter_message(const store::DeadLetter& entry, Revision revi
   result->set_error_code_enum(job::error_code_of(entry.reason_code));
   result->set_error_message(entry.reason);
   // One id for each ending of the job: a later one is not taken for a repeat (H-40).
-  return {"sys.job.dlq", job::serialise(packet),
+  return {"sys.job.dlq",
+          job::serialise(packet),
           "sys.job.dlq:" + entry.job.str() + ":" + std::to_string(revision.value()),
           {}};
 }

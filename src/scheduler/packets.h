@@ -24,8 +24,7 @@ std::string dispatch_packet(const job::Record& record, cap::JobRequest request, 
 std::string dispatch_id(const JobId& job, Epoch epoch);
 
 // The dead letter of an ended job as a message for sys.job.dlq.
-store::Message dead_letter_message(const store::DeadLetter& entry, Revision revision,
-                                   WallTime now);
+store::Message dead_letter_message(const store::DeadLetter& entry, Revision revision, WallTime now);
 
 std::string cancel_packet(const JobId& job, std::string_view reason, WallTime now);
 

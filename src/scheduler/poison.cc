@@ -11,9 +11,9 @@ Task<bus::Verdict> poison(Replica& replica, const bus::Delivery& delivery, const
   }
   store::DeadLetter entry;
   std::string_view job = job::peek_job_id(delivery.payload);
-  entry.job = job.empty() ? JobId(delivery.subject + "#" +
-                                  std::to_string(delivery.sequence.value()))
-                          : JobId(job.substr(0, limits::kJobIdBytesMax));
+  entry.job = job.empty()
+                  ? JobId(delivery.subject + "#" + std::to_string(delivery.sequence.value()))
+                  : JobId(job.substr(0, limits::kJobIdBytesMax));
   entry.status = "JOB_STATUS_FAILED";
   entry.reason = delivery.subject + ": " + error.message;
   entry.reason_code = job::to_string(job::ReasonCode::kPoisonMessage);

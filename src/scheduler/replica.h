@@ -40,9 +40,7 @@ struct Replica : Plugs {
         name(settings.instance + "." + random.token().substr(0, 12)),
         started(clock.monotonic()) {}
 
-  Duration jitter() {
-    return random.between(Duration(0), limits::kBackoffJitterMax - Duration(1));
-  }
+  Duration jitter() { return random.between(Duration(0), limits::kBackoffJitterMax - Duration(1)); }
 
   const Settings settings;
   std::shared_ptr<const routing::PoolMap> pools;

@@ -19,12 +19,18 @@ using job::State;
 
 const char* to_string(ResultVerdict verdict) {
   switch (verdict) {
-    case ResultVerdict::kTake: return "taken";
-    case ResultVerdict::kTerminal: return "terminal";
-    case ResultVerdict::kDuplicate: return "duplicate";
-    case ResultVerdict::kNotDispatched: return "not_dispatched";
-    case ResultVerdict::kOldEpoch: return "old_epoch";
-    case ResultVerdict::kWrongWorker: return "wrong_worker";
+    case ResultVerdict::kTake:
+      return "taken";
+    case ResultVerdict::kTerminal:
+      return "terminal";
+    case ResultVerdict::kDuplicate:
+      return "duplicate";
+    case ResultVerdict::kNotDispatched:
+      return "not_dispatched";
+    case ResultVerdict::kOldEpoch:
+      return "old_epoch";
+    case ResultVerdict::kWrongWorker:
+      return "wrong_worker";
   }
   return "";
 }
@@ -100,8 +106,8 @@ Task<bus::Verdict> Results::handle_unknown(const cap::JobResult& result) {
   store::DeadLetter entry;
   entry.job = JobId(result.job_id());
   entry.status = cap::JobStatus_Name(result.status());
-  entry.reason = fmt::format("worker {} sent a result for a job that is not known",
-                             result.worker_id());
+  entry.reason =
+      fmt::format("worker {} sent a result for a job that is not known", result.worker_id());
   entry.reason_code = job::to_string(ReasonCode::kUnknownJob);
   entry.created_at = replica_.clock.wall();
   Result<void> kept = co_await replica_.store.put_dead_letter(std::move(entry));
@@ -127,25 +133,24 @@ Task<Result<store::Receipt>> Results::commit_result(const job::Record& record,
     ending.code = result.error_code().substr(0, limits::kReasonBytesMax);
     ending.message = result.error_message();
   }
-  store::Change change = ending_change(std::move(next), {}, std::move(ending),
-                                       replica_.clock.wall());
+  store::Change change =
+      ending_change(std::move(next), {}, std::move(ending), replica_.clock.wall());
   change.consumed = delivery.queued;
   co_return co_await commits_.commit_ending(std::move(change));
 }
 
 // The worker asks for another try: the scheduler owns it, with backoff, until max_retries (D-8).
-Task<Result<store::Receipt>> Results::commit_retry(job::Record record,
-                                                   const cap::JobResult& result,
+Task<Result<store::Receipt>> Results::commit_retry(job::Record record, const cap::JobResult& result,
                                                    const bus::Delivery& delivery) {
   WallTime now = replica_.clock.wall();
   job::Limits limits = job::limits_of(record.decision.constraints);
   record.last_result = delivery.sequence;
-  bool by_policy = limits.max_retries > 0 &&
-                   record.deliveries >= static_cast<uint32_t>(limits.max_retries) + 1;
+  bool by_policy =
+      limits.max_retries > 0 && record.deliveries >= static_cast<uint32_t>(limits.max_retries) + 1;
   if (by_policy || record.attempts >= limits::kSchedulingAttemptsMax) {
-    std::string message = fmt::format("max retries exceeded (attempts={}, max_retries={}): {}",
-                                      record.deliveries, limits.max_retries,
-                                      result.error_message());
+    std::string message =
+        fmt::format("max retries exceeded (attempts={}, max_retries={}): {}", record.deliveries,
+                    limits.max_retries, result.error_message());
     store::Change change = ending_change(
         std::move(record), {},
         {State::kFailed, ReasonCode::kMaxRetriesExceeded, {}, std::move(message)}, now);
@@ -164,8 +169,8 @@ Task<Result<store::Receipt>> Results::commit_retry(job::Record record,
   next.updated_at = now;
   next.publish_pending = false;
   next.due = now + job::backoff(next.attempts, replica_.jitter());
-  next.wait = {ReasonCode::kWorkerRetry,
-               result.error_message().substr(0, limits::kReasonBytesMax), {}, now};
+  next.wait = {
+      ReasonCode::kWorkerRetry, result.error_message().substr(0, limits::kReasonBytesMax), {}, now};
   job::add_event(next, now, result.error_code());
   co_return co_await commits_.commit(std::move(change));
 }

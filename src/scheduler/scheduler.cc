@@ -34,8 +34,8 @@ Task<Result<void>> Scheduler::start() {
 // What is out with workers counts against them; who waits is offered what comes.
 Task<Result<void>> Scheduler::learn() {
   for (job::State state : {job::State::kDispatched, job::State::kRunning}) {
-    store::Query query{store::Query::By::kState, job::to_string(state), WallTime::max(),
-                       limits::kScanMax, {}};
+    store::Query query{
+        store::Query::By::kState, job::to_string(state), WallTime::max(), limits::kScanMax, {}};
     do {
       Result<store::Page> page = co_await replica_.store.scan(query);
       if (!page) co_return std::unexpected(page.error());
@@ -63,7 +63,8 @@ Result<void> Scheduler::subscribe() {
   };
   std::vector<Entry> entries = {
       // First, so that jobs do not meet an empty registry.
-      {bus::kHeartbeatSubject, {},
+      {bus::kHeartbeatSubject,
+       {},
        [this](bus::Delivery delivery) { return heartbeats_.handle(std::move(delivery)); }},
       {bus::kResultSubject, work,
        [this](bus::Delivery delivery) { return results_.handle(std::move(delivery)); }},
@@ -80,8 +81,8 @@ Result<void> Scheduler::subscribe() {
     entries.push_back({bus::kCancelSubject, {}, overhear});
   }
   for (Entry& entry : entries) {
-    auto subscription = replica_.bus.subscribe(std::string(entry.subject),
-                                               std::move(entry.options), std::move(entry.handler));
+    auto subscription = replica_.bus.subscribe(std::string(entry.subject), std::move(entry.options),
+                                               std::move(entry.handler));
     if (!subscription) return std::unexpected(subscription.error());
     subscriptions_.push_back(*std::move(subscription));
   }
@@ -101,7 +102,9 @@ Task<Result<bool>> Scheduler::cancel(JobId job, std::string reason) {
   co_return cancelled;
 }
 
-size_t Scheduler::in_hand() const { return replica_.nursery.running(); }
+size_t Scheduler::in_hand() const {
+  return replica_.nursery.running();
+}
 
 Task<void> Scheduler::stop(Duration patience) {
   subscriptions_.clear();

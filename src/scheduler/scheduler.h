@@ -21,8 +21,7 @@ namespace fairlead::scheduler {
 
 class Scheduler {
  public:
-  Scheduler(const Plugs& plugs, Settings settings,
-            std::shared_ptr<const routing::PoolMap> pools);
+  Scheduler(const Plugs& plugs, Settings settings, std::shared_ptr<const routing::PoolMap> pools);
 
   // Learns from the store what is out, then subscribes and begins to sweep.
   Task<Result<void>> start();

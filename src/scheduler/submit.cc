@@ -16,7 +16,8 @@ GateStep redelivery_gate(const job::Record& known, const job::Record& submitted)
       return known.publish_pending ? GateStep::kResolveUnpublished : GateStep::kAcknowledge;
     case State::kPending:
     case State::kScheduled:
-    case State::kRetrying: return GateStep::kResume;
+    case State::kRetrying:
+      return GateStep::kResume;
     case State::kRunning:
     case State::kApprovalRequired:
     case State::kSucceeded:
@@ -24,7 +25,8 @@ GateStep redelivery_gate(const job::Record& known, const job::Record& submitted)
     case State::kTimeout:
     case State::kCancelled:
     case State::kDenied:
-    case State::kOutputQuarantined: return GateStep::kAcknowledge;
+    case State::kOutputQuarantined:
+      return GateStep::kAcknowledge;
   }
   return GateStep::kAcknowledge;
 }
@@ -35,9 +37,12 @@ bus::Verdict verdict_of(const Walked& walked) {
   switch (walked.outcome) {
     case Outcome::kDispatched:
     case Outcome::kWaits:
-    case Outcome::kEnded: return bus::Verdict::ack();
-    case Outcome::kLost: return bus::Verdict::nak(limits::kRetryBusy, "the record changed");
-    case Outcome::kFailed: return bus::Verdict::nak(limits::kRetryStore, walked.error.message);
+    case Outcome::kEnded:
+      return bus::Verdict::ack();
+    case Outcome::kLost:
+      return bus::Verdict::nak(limits::kRetryBusy, "the record changed");
+    case Outcome::kFailed:
+      return bus::Verdict::nak(limits::kRetryStore, walked.error.message);
   }
   return bus::Verdict::ack();
 }
@@ -56,8 +61,8 @@ Task<bus::Verdict> Submit::handle(bus::Delivery delivery) {
   job::trim_names(walker.request);
   if (Result<void> valid = job::validate(walker.request); !valid) {
     replica_.metrics.add(Counter::kValidationRejections);
-    replica_.log.warning("job request rejected", {{"job_id", walker.request.job_id()},
-                                                  {"error", valid.error().message}});
+    replica_.log.warning("job request rejected",
+                         {{"job_id", walker.request.job_id()}, {"error", valid.error().message}});
     co_return bus::Verdict::ack();
   }
   walker.record =
@@ -82,7 +87,8 @@ Task<bus::Verdict> Submit::handle(bus::Delivery delivery) {
 
 Task<bus::Verdict> Submit::handle_new(Walker walker) {
   replica_.metrics.add(Counter::kJobsReceived, walker.record.topic.str());
-  if (replica_.gate.in_process()) co_return verdict_of(co_await dispatch_.advance(std::move(walker)));
+  if (replica_.gate.in_process())
+    co_return verdict_of(co_await dispatch_.advance(std::move(walker)));
 
   // Policy is asked over a wire: admit first, so that the submit need not wait for it.
   WallTime now = replica_.clock.wall();
@@ -123,7 +129,8 @@ Task<bus::Verdict> Submit::handle_known(Walker walker, const job::Record& submit
     step = GateStep::kAcknowledge;
   }
   switch (step) {
-    case GateStep::kAcknowledge: break;
+    case GateStep::kAcknowledge:
+      break;
     case GateStep::kRefuse:
       replica_.metrics.add(Counter::kResubmitConflicts);
       replica_.log.warning("job id resubmitted with other content",

@@ -30,9 +30,9 @@ class Submit {
 
 // What to do with a submit that finds its job there already (GATE-1..GATE-3).
 enum class GateStep {
-  kAcknowledge,        // it is on its way, or over
-  kRefuse,             // the id belongs to a job of other content
-  kResume,             // it waits: try it now
+  kAcknowledge,         // it is on its way, or over
+  kRefuse,              // the id belongs to a job of other content
+  kResume,              // it waits: try it now
   kResolveUnpublished,  // its dispatch may never have been published
 };
 GateStep redelivery_gate(const job::Record& known, const job::Record& submitted);

@@ -31,8 +31,8 @@ Task<void> Sweep::sweep() {
 Task<void> Sweep::sweep_due() {
   WallTime now = replica_.clock.wall();
   Query due{Query::By::kDue, {}, now, limits::kSweepBatch, {}};
-  Query unpublished{Query::By::kUnpublished, {}, now - limits::kUnpublishedAfter,
-                    limits::kSweepBatch, {}};
+  Query unpublished{
+      Query::By::kUnpublished, {}, now - limits::kUnpublishedAfter, limits::kSweepBatch, {}};
   for (Query& query : std::array{std::move(due), std::move(unpublished)}) {
     Result<store::Page> page = co_await replica_.store.scan(std::move(query));
     if (!page) co_return;
@@ -41,8 +41,8 @@ Task<void> Sweep::sweep_due() {
       if (out && !record.publish_pending) {
         const Timeouts& timeouts = replica_.settings.timeouts_of(record.topic);
         Duration allowed = record.state == State::kRunning ? timeouts.running : timeouts.dispatch;
-        std::string reason = std::string("timeout: ") + job::to_string(record.state) + " >" +
-                             go_duration(allowed);
+        std::string reason =
+            std::string("timeout: ") + job::to_string(record.state) + " >" + go_duration(allowed);
         co_await time_out(std::move(record), std::move(reason));
       } else if (looking_.insert(record.id).second) {
         replica_.nursery.spawn(look_at(record.id));
@@ -70,9 +70,9 @@ Task<void> Sweep::time_out(job::Record record, std::string reason) {
   bool with_worker = job::holds_worker_slot(record);
   JobId job = record.id;
   WallTime now = replica_.clock.wall();
-  store::Change change = ending_change(
-      std::move(record), {}, {State::kTimeout, job::ReasonCode::kTimeout, {}, std::move(reason)},
-      now);
+  store::Change change =
+      ending_change(std::move(record), {},
+                    {State::kTimeout, job::ReasonCode::kTimeout, {}, std::move(reason)}, now);
   if (with_worker) {
     change.messages.push_back({std::string(bus::kCancelSubject),
                                cancel_packet(job, "timeout", now),

@@ -81,9 +81,9 @@ struct Change {
 
   std::optional<DeadLetter> dead_letter;
   std::vector<Message> messages;
-  std::vector<Timer> timers;               // set, replacing one of the same key
-  std::vector<std::string> timers_done;    // removed
-  std::optional<Sequence> consumed;        // a queued bus message that this change answers
+  std::vector<Timer> timers;             // set, replacing one of the same key
+  std::vector<std::string> timers_done;  // removed
+  std::optional<Sequence> consumed;      // a queued bus message that this change answers
 
   // Groups of waiting classes: with the commit, the longest waiting job of each group is claimed
   // for the caller, who knows that the change makes room for it.

@@ -16,11 +16,11 @@
 #define FAIRLEAD_STORE_SUITE(suite, kind) \
   INSTANTIATE_TEST_SUITE_P(Store, suite, testing::Values(kind), name_of)
 
-#define FAIRLEAD_STORE_CONTRACT(kind)           \
-  FAIRLEAD_STORE_SUITE(ChangeContract, kind);   \
-  FAIRLEAD_STORE_SUITE(ScanContract, kind);     \
-  FAIRLEAD_STORE_SUITE(WaitingContract, kind);  \
-  FAIRLEAD_STORE_SUITE(BesideContract, kind);   \
+#define FAIRLEAD_STORE_CONTRACT(kind)          \
+  FAIRLEAD_STORE_SUITE(ChangeContract, kind);  \
+  FAIRLEAD_STORE_SUITE(ScanContract, kind);    \
+  FAIRLEAD_STORE_SUITE(WaitingContract, kind); \
+  FAIRLEAD_STORE_SUITE(BesideContract, kind);  \
   FAIRLEAD_STORE_SUITE(LeaseContract, kind)
 
 #define FAIRLEAD_STORE_DURABILITY(kind) FAIRLEAD_STORE_SUITE(DurabilityContract, kind)

@@ -7,8 +7,8 @@ namespace fairlead::store {
 bool Leases::acquire(const std::string& key, const LeaseRequest& lease, MonotonicTime now) {
   drop_expired(now);
   auto held = leases_.find(key);
-  if (held != leases_.end() && held->second.token != lease.token &&
-      held->second.expires >= now && !dead(held->second.token, now)) {
+  if (held != leases_.end() && held->second.token != lease.token && held->second.expires >= now &&
+      !dead(held->second.token, now)) {
     return false;
   }
   set(key, lease, now);

@@ -43,20 +43,21 @@ class JobList {
 struct WaitClass;
 struct TenantJobs;
 struct WorkerJobs;
-struct TraceJobs;
 
 struct LiveJob {
   Link in_all;
   Link in_state;
   Link in_tenant;
   Link in_worker;
-  Link in_trace;
+  Link of_id;
+  Link of_trace;
 
   TenantJobs* tenant = nullptr;
   WorkerJobs* worker = nullptr;  // while it holds a slot there
-  TraceJobs* trace = nullptr;
   WaitClass* wait_class = nullptr;
 
+  uint64_t id_hash = 0;
+  uint64_t trace_hash = 0;  // 0: it has no trace
   Revision revision;
   int64_t updated_at = 0;  // microseconds, like all times here; 0 means none
   int64_t deadline = 0;

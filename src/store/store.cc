@@ -2,7 +2,9 @@
 
 namespace fairlead::store {
 
-std::string job_lease_key(const JobId& job) { return "cordum:scheduler:job:" + job.str(); }
+std::string job_lease_key(const JobId& job) {
+  return "cordum:scheduler:job:" + job.str();
+}
 
 std::string_view replica_of_token(std::string_view token) {
   return token.substr(0, token.rfind('.'));

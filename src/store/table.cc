@@ -26,6 +26,12 @@ void drop_if_empty(Nodes& nodes, typename Nodes::mapped_type::element_type* node
   if (node->jobs.empty()) nodes.erase(std::string(node->name));
 }
 
+// Never 0, which stands for no text.
+uint64_t hash_of(std::string_view text) {
+  uint64_t hash = std::hash<std::string_view>{}(text);
+  return hash == 0 ? 1 : hash;
+}
+
 // Collects ids up to a limit, from where the page before ended. `Time` is the time of the order.
 template <int64_t LiveJob::* kTime>
 class Collector {
@@ -93,8 +99,9 @@ Table::~Table() {
 }
 
 LiveJob* Table::find(std::string_view id) const {
-  auto found = jobs_.find(id);
-  return found == jobs_.end() ? nullptr : *found;
+  LiveJob* job = jobs_.first(hash_of(id));
+  while (job && job->id() != id) job = jobs_.next(job);
+  return job;
 }
 
 Table::Before Table::before(const JobId& job) const {
@@ -146,7 +153,7 @@ void Table::follow(const job::Record& record, MonotonicTime now, WallTime wall) 
   if (job::is_terminal(record.state)) {
     if (!live) return;
     unlink(live, dispatched);
-    jobs_.erase(live);
+    jobs_.remove(live);
     LiveJob::destroy(live);
     return;
   }
@@ -154,6 +161,7 @@ void Table::follow(const job::Record& record, MonotonicTime now, WallTime wall) 
     unlink(live, dispatched);
   } else {
     live = LiveJob::make(record.id.str());
+    live->id_hash = hash_of(record.id.str());
     jobs_.insert(live);
   }
   link(live, record, now, wall);
@@ -172,8 +180,11 @@ void Table::link(LiveJob* job, const job::Record& record, MonotonicTime now, Wal
   job->tenant = node_of(tenants_, record.tenant.str());
   job->tenant->slots += job->tenant_slot;
   if (job::holds_worker_slot(record)) job->worker = node_of(workers_, record.assignee.str());
-  if (!record.trace.empty()) job->trace = node_of(traces_, record.trace.str());
   push_to_lists(job);
+  if (!record.trace.empty()) {
+    job->trace_hash = hash_of(record.trace.str());
+    traces_.insert(job);
+  }
   if (job->deadline) by_deadline_.insert(job);
   if (job->publish_pending) unpublished_.insert(job);
   if (record.wait && !record.wait->wait_class.empty()) {
@@ -191,7 +202,7 @@ void Table::unlink(LiveJob* job, std::optional<WallTime> dispatched) {
   if (!leaked) job->tenant->slots -= job->tenant_slot;
   drop_if_empty(tenants_, std::exchange(job->tenant, nullptr));
   if (job->worker) drop_if_empty(workers_, std::exchange(job->worker, nullptr));
-  if (job->trace) drop_if_empty(traces_, std::exchange(job->trace, nullptr));
+  if (job->trace_hash) traces_.remove(job);
   if (job->deadline) by_deadline_.erase(job);
   if (job->publish_pending) unpublished_.erase(job);
   if (job->wait_class) {
@@ -206,7 +217,6 @@ void Table::push_to_lists(LiveJob* job) {
   by_state_[static_cast<size_t>(job->state)].push_back(job);
   job->tenant->jobs.push_back(job);
   if (job->worker) job->worker->jobs.push_back(job);
-  if (job->trace) job->trace->jobs.push_back(job);
 }
 
 void Table::remove_from_lists(LiveJob* job) {
@@ -214,7 +224,6 @@ void Table::remove_from_lists(LiveJob* job) {
   by_state_[static_cast<size_t>(job->state)].remove(job);
   job->tenant->jobs.remove(job);
   if (job->worker) job->worker->jobs.remove(job);
-  if (job->trace) job->trace->jobs.remove(job);
 }
 
 void Table::sort() {
@@ -231,8 +240,8 @@ void Table::sort() {
 std::vector<Claim> Table::claim(const Claims& claims, MonotonicTime now) {
   std::vector<Claim> claimed;
   while (claimed.size() < claims.max) {
-    LiveJob* job = claims.classes.empty() ? waiting_.claim_due(now)
-                                          : waiting_.claim_from(claims.classes, now);
+    LiveJob* job =
+        claims.classes.empty() ? waiting_.claim_due(now) : waiting_.claim_from(claims.classes, now);
     if (!job) break;
     claimed.push_back(waiting_.describe(job));
   }
@@ -288,11 +297,12 @@ std::vector<JobId> Table::scan(const Query& query) const {
       return by_change.forwards(worker->second->jobs, last && last->worker == worker->second.get());
     }
     case Query::By::kTrace: {
-      auto trace = traces_.find(query.text);
-      if (trace == traces_.end()) return {};
-      Query whole{.limit = limits::kScanMax};
-      Collector<&LiveJob::updated_at> all(whole, std::nullopt, nullptr);
-      return all.forwards(trace->second->jobs, false);
+      std::vector<JobId> ids;
+      LiveJob* job = traces_.first(hash_of(query.text));
+      for (; job && ids.size() < limits::kScanMax; job = traces_.next(job)) {
+        ids.emplace_back(job->id());
+      }
+      return ids;
     }
     case Query::By::kDeadline:
       return Collector<&LiveJob::deadline>(query, behind, last).until(by_deadline_, until);

@@ -1,6 +1,7 @@
 // The part that embedded stores share: what is known in memory of the live jobs. It judges a
 // change, keeps indexes and slots in step with the records, and holds waiting classes and leases.
-// Persistence is not its business: a store asks the table, writes, and answers when that is durable.
+// Persistence is not its business: a store asks the table, writes, and answers when that is
+// durable.
 #pragma once
 
 #include <array>
@@ -10,10 +11,10 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "store/change.h"
+#include "store/hash_chains.h"
 #include "store/leases.h"
 #include "store/live_job.h"
 #include "store/store.h"
@@ -30,11 +31,6 @@ struct TenantJobs {
 struct WorkerJobs {
   std::string name;
   JobList<&LiveJob::in_worker> jobs;  // those that hold a slot
-};
-
-struct TraceJobs {
-  std::string name;
-  JobList<&LiveJob::in_trace> jobs;
 };
 
 class Table {
@@ -76,7 +72,7 @@ class Table {
 
   // Ids of the live jobs that a query asks for, in its order, at most `limit`, beginning after
   // `cursor` (cursor.h). kEnded gives none, kRecent only the live part; kTrace gives the live part
-  // from the beginning, in no order: only the records know theirs.
+  // from the beginning, in no order, and perhaps one of another trace: only the records know.
   std::vector<JobId> scan(const Query& query) const;
 
   WaitClasses& waiting() { return waiting_; }
@@ -84,20 +80,6 @@ class Table {
   Leases& leases() { return leases_; }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view id) const { return std::hash<std::string_view>{}(id); }
-    size_t operator()(const LiveJob* job) const { return (*this)(job->id()); }
-  };
-  struct Equal {
-    using is_transparent = void;
-    static std::string_view id(std::string_view text) { return text; }
-    static std::string_view id(const LiveJob* job) { return job->id(); }
-    template <class A, class B>
-    bool operator()(const A& a, const B& b) const {
-      return id(a) == id(b);
-    }
-  };
   template <class Node>
   using Nodes = std::unordered_map<std::string, std::unique_ptr<Node>>;
 
@@ -107,12 +89,12 @@ class Table {
   void push_to_lists(LiveJob* job);
   void remove_from_lists(LiveJob* job);
 
-  std::unordered_set<LiveJob*, Hash, Equal> jobs_;
+  HashChains<&LiveJob::of_id, &LiveJob::id_hash> jobs_;
   JobList<&LiveJob::in_all> all_;  // least recently changed first
   std::array<JobList<&LiveJob::in_state>, job::kAllStates.size()> by_state_;
   Nodes<TenantJobs> tenants_;
   Nodes<WorkerJobs> workers_;
-  Nodes<TraceJobs> traces_;
+  HashChains<&LiveJob::of_trace, &LiveJob::trace_hash> traces_;
   std::set<LiveJob*, ByTime<&LiveJob::deadline>> by_deadline_;
   std::set<LiveJob*, ByTime<&LiveJob::due>> by_due_;
   std::set<LiveJob*, ByTime<&LiveJob::dispatched_at>> unpublished_;

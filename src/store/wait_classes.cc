@@ -1,7 +1,7 @@
 #include "store/wait_classes.h"
 
-#include <utility>
 #include <limits>
+#include <utility>
 
 #include "base/check.h"
 #include "base/limits.h"
@@ -116,8 +116,8 @@ std::vector<WaitClassView> WaitClasses::list(size_t limit) const {
     if (auto found = oldest.find(&wait_class); found != oldest.end()) {
       since = std::min(since, found->second);
     }
-    views.push_back({name, wait_class.waiting.size() + wait_class.claimed,
-                     wall_time_from_micros(since)});
+    views.push_back(
+        {name, wait_class.waiting.size() + wait_class.claimed, wall_time_from_micros(since)});
   }
   return views;
 }
@@ -130,7 +130,8 @@ void WaitClasses::claim(LiveJob* job, MonotonicTime now) {
 }
 
 void WaitClasses::return_expired_claims(MonotonicTime now) {
-  while (!claimed_.empty() && (*claimed_.begin())->claimed_until <= now.time_since_epoch().count()) {
+  while (!claimed_.empty() &&
+         (*claimed_.begin())->claimed_until <= now.time_since_epoch().count()) {
     unclaim(*claimed_.begin(), now);
   }
 }

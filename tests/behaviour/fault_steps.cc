@@ -75,8 +75,7 @@ void add_fault_steps(std::vector<Step>& steps) {
   add("the store fails the next <n:number> reads", kStarted, fail_reads);
 
   add("the scheduler crashes", kScheduler, crash);
-  add("the scheduler crashes before the next dispatch", kScheduler,
-      strike_bus(Bus::kCrashBefore));
+  add("the scheduler crashes before the next dispatch", kScheduler, strike_bus(Bus::kCrashBefore));
   add("the scheduler crashes after the next dispatch", kScheduler, strike_bus(Bus::kCrashAfter));
   add("the scheduler crashes before the next dead letter", kScheduler,
       strike_bus(Bus::kCrashBefore, kDeadLetter));

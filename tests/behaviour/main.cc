@@ -45,10 +45,9 @@ void register_story(const std::string& suite, const Story& story) {
   };
   for (Kind kind : {Kind{StoreKind::kMemory, "memory"}, Kind{StoreKind::kRocksDb, "rocksdb"}}) {
     std::string name = test_name(story.title) + "/" + kind.name;
-    testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, story.file.c_str(),
-                          story.number, [story, kind]() -> testing::Test* {
-                            return new StoryTest(story, kind.store);
-                          });
+    testing::RegisterTest(
+        suite.c_str(), name.c_str(), nullptr, nullptr, story.file.c_str(), story.number,
+        [story, kind]() -> testing::Test* { return new StoryTest(story, kind.store); });
   }
 }
 

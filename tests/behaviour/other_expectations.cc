@@ -57,8 +57,8 @@ Result<StoryWorker*> find_worker(World& world, const Args& args) {
 Result<void> expect_got(World& world, const Args& args) {
   auto worker = find_worker(world, args);
   if (!worker) return std::unexpected(worker.error());
-  auto count = std::ranges::count_if((*worker)->got(),
-                                     [&](const auto& got) { return fits(got, args); });
+  auto count =
+      std::ranges::count_if((*worker)->got(), [&](const auto& got) { return fits(got, args); });
   if (args.has("n") ? count == args.number("n") : count > 0) return {};
   return wrong(fmt::format("expected that worker {} got such a job{}; {}", args.text("worker"),
                            args.has("n") ? " " + args.text("n") + " times" : "",
@@ -116,18 +116,23 @@ std::function<Result<void>(World&, const Args&)> count_sent(bool only_taken,
 Result<void> expect_submit_answer(World& world, const Args& args) {
   auto name = [](SubmitAnswer answer) {
     switch (answer) {
-      case SubmitAnswer::kNone: return "unanswered";
-      case SubmitAnswer::kStored: return "stored";
-      case SubmitAnswer::kRefused: return "refused";
-      case SubmitAnswer::kUnknown: return "unknown";
+      case SubmitAnswer::kNone:
+        return "unanswered";
+      case SubmitAnswer::kStored:
+        return "stored";
+      case SubmitAnswer::kRefused:
+        return "refused";
+      case SubmitAnswer::kUnknown:
+        return "unknown";
     }
     return "";
   };
   std::string there = name(world.submit_answer(args.text("job")));
   if (there == args.text("answer")) return {};
-  return wrong(fmt::format("expected that the submit of {} is {} (stored, refused, unknown or "
-                           "unanswered); it was {}",
-                           args.text("job"), args.text("answer"), there));
+  return wrong(
+      fmt::format("expected that the submit of {} is {} (stored, refused, unknown or "
+                  "unanswered); it was {}",
+                  args.text("job"), args.text("answer"), there));
 }
 
 // --- Metrics and log -----------------------------------------------------------------------------

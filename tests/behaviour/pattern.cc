@@ -149,8 +149,8 @@ Pattern::Pieces Pattern::parse(std::string_view text) {
     word = word.substr(1, word.size() - 2);
     size_t colon = word.find(':');
     bool plain = colon == std::string_view::npos;
-    pieces.push_back({std::string(word.substr(0, colon)),
-                      plain ? "word" : std::string(word.substr(colon + 1))});
+    pieces.push_back(
+        {std::string(word.substr(0, colon)), plain ? "word" : std::string(word.substr(colon + 1))});
   }
   return pieces;
 }

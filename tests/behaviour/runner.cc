@@ -62,8 +62,8 @@ Result<void> check_end(const World& world) {
   for (const StoryBus::Sent& sent : world.bus.sent()) {
     if (sent.epoch == 0 || !sent.taken) continue;
     if (handed_out.emplace(sent.job, sent.epoch).second) continue;
-    return wrong(fmt::format("at the end: epoch {} of job {} was handed out twice", sent.epoch,
-                             sent.job));
+    return wrong(
+        fmt::format("at the end: epoch {} of job {} was handed out twice", sent.epoch, sent.job));
   }
   if (world.bus.orders_left() + world.store.orders_left() > 0) {
     return wrong("at the end: a fault that the story ordered never struck");

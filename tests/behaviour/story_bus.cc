@@ -64,13 +64,19 @@ Future<Result<bus::Published>> StoryBus::publish(std::string subject, std::strin
     return later;
   }
   switch (*fault) {
-    case Fault::kRefuse: return bus::Published::kRefused;
-    case Fault::kLose: return bus::Published::kUnknown;
+    case Fault::kRefuse:
+      return bus::Published::kRefused;
+    case Fault::kLose:
+      return bus::Published::kUnknown;
     case Fault::kLoseAnswer:
       tasks_.spawn(forward(std::move(held)));
       return bus::Published::kUnknown;
-    case Fault::kHold: held_.push_back(std::move(held)); return later;
-    case Fault::kCrashBefore: crash_(Crash::kNow); return later;
+    case Fault::kHold:
+      held_.push_back(std::move(held));
+      return later;
+    case Fault::kCrashBefore:
+      crash_(Crash::kNow);
+      return later;
     case Fault::kCrashAfter: {
       tasks_.spawn(forward(std::move(held)));
       crash_(Crash::kAfterDelivery);
@@ -82,8 +88,8 @@ Future<Result<bus::Published>> StoryBus::publish(std::string subject, std::strin
 }
 
 Task<void> StoryBus::forward(Held held) {
-  Result<bus::Published> published = co_await bus_->publish(
-      std::move(held.subject), std::move(held.payload), std::move(held.id));
+  Result<bus::Published> published =
+      co_await bus_->publish(std::move(held.subject), std::move(held.payload), std::move(held.id));
   sent_[held.sent].taken = published && *published != bus::Published::kRefused;
   held.answer.complete(std::move(published));
 }

@@ -17,10 +17,10 @@ Future<Answer> StoryGate::check(const cordum::agent::v1::JobRequest& request,
 
   Completer<Answer> completer;
   Future<Answer> later = completer.future();
-  loop_.call_at(loop_.now() + delay_, [completer = std::move(completer),
-                                       decision = answer.await_resume()]() mutable {
-    completer.complete(std::move(decision));
-  });
+  loop_.call_at(loop_.now() + delay_,
+                [completer = std::move(completer), decision = answer.await_resume()]() mutable {
+                  completer.complete(std::move(decision));
+                });
   return later;
 }
 

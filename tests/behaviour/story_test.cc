@@ -46,7 +46,8 @@ TEST(Story, FileWithoutStoriesOrWithTwoOfOneTitleIsAnError) {
 }
 
 TEST(Story, WrongExpectationSaysWhatWasExpectedWhatWasThereAndWhere) {
-  auto failure = run(with_setting("submit job j1 topic job.default\nexpect job j1 RUNNING on w1\n"));
+  auto failure =
+      run(with_setting("submit job j1 topic job.default\nexpect job j1 RUNNING on w1\n"));
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->file, "a.story");
   EXPECT_EQ(failure->line, 4);

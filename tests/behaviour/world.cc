@@ -85,7 +85,9 @@ World::World(StoreKind kind) : disk_(std::make_unique<Disk>(kind)) {
   });
 }
 
-World::~World() { crash(); }
+World::~World() {
+  crash();
+}
 
 template <class T>
 T World::wait(Future<T> future) {
@@ -168,8 +170,7 @@ Result<void> World::start_process() {
   bus.attach(process_->bus.get());
   if (auto started = wait(process_->bus->start()); !started) return started;
   scheduler::Plugs plugs{loop, clock, disk_->random, store, bus, gate, log};
-  process_->scheduler =
-      std::make_unique<scheduler::Scheduler>(plugs, settings, *std::move(pools));
+  process_->scheduler = std::make_unique<scheduler::Scheduler>(plugs, settings, *std::move(pools));
   if (auto started = wait(process_->scheduler->start()); !started) return started;
   for (auto& [id, worker] : workers_) {
     if (worker->gone) continue;
@@ -186,7 +187,9 @@ void World::crash() {
   bus.attach(nullptr);
 }
 
-const scheduler::Metrics& World::metrics() const { return process_->scheduler->metrics(); }
+const scheduler::Metrics& World::metrics() const {
+  return process_->scheduler->metrics();
+}
 
 // --- Time ----------------------------------------------------------------------------------------
 

@@ -39,13 +39,15 @@ class World {
   explicit World(StoreKind kind);
   ~World();
 
-  // --- Before the first start ---------------------------------------------------------------------
+  // --- Before the first start
+  // ---------------------------------------------------------------------
   scheduler::Settings settings;
   void map_topic(const std::string& topic, const std::vector<std::string>& pools);
   void describe_pool(const std::string& pool, const std::vector<std::string>& capabilities,
                      const std::string& status);
 
-  // --- The scheduler's process --------------------------------------------------------------------
+  // --- The scheduler's process
+  // --------------------------------------------------------------------
   Result<void> start();
   void crash();
   bool up() const { return process_ != nullptr; }
@@ -53,13 +55,15 @@ class World {
   // Gives changed pools to the running scheduler.
   Result<void> reload_pools();
 
-  // --- Time ---------------------------------------------------------------------------------------
-  // Runs everything that can run now, and waits for the store.
+  // --- Time
+  // --------------------------------------------------------------------------------------- Runs
+  // everything that can run now, and waits for the store.
   void settle();
   void advance(Duration duration);
 
-  // --- Clients and workers ------------------------------------------------------------------------
-  // REQUIRES of all: the process is up.
+  // --- Clients and workers
+  // ------------------------------------------------------------------------ REQUIRES of all: the
+  // process is up.
   void submit(const cap::JobRequest& request, const std::string& trace);
   // The same bytes once more, as a stream would after a lost acknowledgement.
   bool submit_again(const std::string& job);
@@ -72,7 +76,8 @@ class World {
   StoryWorker* find_worker(const std::string& id);
   SubmitAnswer submit_answer(const std::string& job) const;
 
-  // --- What is there ------------------------------------------------------------------------------
+  // --- What is there
+  // ------------------------------------------------------------------------------
   Result<std::optional<job::Record>> record(const std::string& job);
   Result<std::optional<store::DeadLetter>> dead_letter(const std::string& job);
 

@@ -1,6 +1,6 @@
-#include "tests/crash/crash_run.h"
-
 #include <gtest/gtest.h>
+
+#include "tests/crash/crash_run.h"
 
 namespace fairlead::crash {
 namespace {

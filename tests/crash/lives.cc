@@ -34,9 +34,8 @@ store::Change change_to(uint64_t number, uint64_t revision, Sequence message) {
     change.timers_done = {timer_of(number)};
     change.consumed = message;
     if (fails(number)) {
-      change.dead_letter = store::DeadLetter{.job = job_id(number),
-                                             .reason = "it fails",
-                                             .created_at = time_of(number, 4)};
+      change.dead_letter = store::DeadLetter{
+          .job = job_id(number), .reason = "it fails", .created_at = time_of(number, 4)};
     }
   }
   return change;
@@ -44,15 +43,21 @@ store::Change change_to(uint64_t number, uint64_t revision, Sequence message) {
 
 }  // namespace
 
-JobId job_id(uint64_t number) { return JobId(std::string(kIdPrefix) + std::to_string(number)); }
+JobId job_id(uint64_t number) {
+  return JobId(std::string(kIdPrefix) + std::to_string(number));
+}
 
 std::string request_of(uint64_t number) {
   return "request of " + std::to_string(number) + std::string(number % 700, 'r');
 }
 
-std::string timer_of(uint64_t number) { return "timer-" + job_id(number).str(); }
+std::string timer_of(uint64_t number) {
+  return "timer-" + job_id(number).str();
+}
 
-bool fails(uint64_t number) { return number % 3 == 0; }
+bool fails(uint64_t number) {
+  return number % 3 == 0;
+}
 
 job::Record record_of(uint64_t number, uint64_t revision) {
   using enum job::State;

@@ -1,5 +1,6 @@
-// The load of the crash tests: lives of jobs in which every change is a function of the job's number
-// and its revision, so that what is found after a crash can be told to be right to the last byte.
+// The load of the crash tests: lives of jobs in which every change is a function of the job's
+// number and its revision, so that what is found after a crash can be told to be right to the last
+// byte.
 //
 //   revision 1  admitted: request, timer, idempotency key
 //   revision 2  dispatched: worker's and tenant's slot, message in the outbox

@@ -45,15 +45,14 @@ class LostSync : public testing::Test {
             .log_bytes = 512 << 10};
   }
 
-  void work_until_crash(const Options& options, const std::string& folder,
-                        const std::string& image, Random& random, Ledger& ledger) {
+  void work_until_crash(const Options& options, const std::string& folder, const std::string& image,
+                        Random& random, Ledger& ledger) {
     store::PumpLoop loop;
     auto store = store::RocksStore::open(settings(options, folder), loop, clock_);
     ASSERT_TRUE(store) << store.error().message;
     uint64_t enough = ledger.changes() + 1 + random.below(4000);
-    Lives lives(**store, [&](uint64_t number, uint64_t revision) {
-      ledger.acknowledged(number, revision);
-    });
+    Lives lives(**store,
+                [&](uint64_t number, uint64_t revision) { ledger.acknowledged(number, revision); });
     lives.start(100, ledger.next());
     loop.run_until([&] { return ledger.changes() >= enough; });
     disk_->crash_image(folder, image, options.tearing ? &random : nullptr);

@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
                summary.fault, summary.rounds, options.seed, summary.folder);
     return 1;
   }
-  fmt::print("crash: {} rounds, {} acknowledged changes of {} jobs, nothing lost\n",
-             summary.rounds, summary.changes, summary.jobs);
+  fmt::print("crash: {} rounds, {} acknowledged changes of {} jobs, nothing lost\n", summary.rounds,
+             summary.changes, summary.jobs);
   return 0;
 }

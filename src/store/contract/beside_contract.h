@@ -17,7 +17,7 @@ class BesideContract : public StoreTest {
     return keys;
   }
   DeadLetter letter(const std::string& job) const {
-    return {JobId(job),   Topic("job.test"), TenantId("acme"), "JOB_STATUS_FAILED",
+    return {JobId(job),  Topic("job.test"), TenantId("acme"), "JOB_STATUS_FAILED",
             "it failed", "dispatch_failed", "RUNNING",        3,
             now()};
   }

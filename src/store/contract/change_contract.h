@@ -324,9 +324,10 @@ TEST_P(ChangeContract, LaterCallsSeeEarlierOnesThatAreNotYetAnswered) {
 }
 
 TEST_P(ChangeContract, ADroppedFutureDoesNotUndoTheCall) {
-  { auto dropped = store().apply(admission("a")); }
+  {
+    auto dropped = store().apply(admission("a"));
+  }
   EXPECT_TRUE(load("a").has_value());
 }
-
 
 }  // namespace fairlead::store

@@ -161,7 +161,9 @@ TEST_P(DurabilityContract, LeasesEndWithTheProcess) {
 }
 
 TEST_P(DurabilityContract, ClosingFinishesWhatWasCalled) {
-  { auto dropped = store().apply(admission("a")); }
+  {
+    auto dropped = store().apply(admission("a"));
+  }
   reopen();
   EXPECT_TRUE(load("a"));
 }

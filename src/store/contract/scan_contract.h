@@ -153,8 +153,7 @@ TEST_P(ScanContract, PagesFollowEachOtherWithoutGapsOrRepeats) {
   for (size_t size : {1, 2, 3, 7, 8}) {
     EXPECT_EQ(ids_by_pages({.by = By::kRecent}, size), (Ids{"b", "f", "c", "g", "e", "d", "a"}));
     EXPECT_EQ(ids_by_pages({.by = By::kEnded}, size), (Ids{"b", "f", "c"}));
-    EXPECT_EQ(ids_by_pages({.by = By::kState, .text = "PENDING"}, size),
-              (Ids{"a", "d", "e", "g"}));
+    EXPECT_EQ(ids_by_pages({.by = By::kState, .text = "PENDING"}, size), (Ids{"a", "d", "e", "g"}));
     EXPECT_EQ(ids_by_pages({.by = By::kState, .text = "SUCCEEDED"}, size), (Ids{"c", "f", "b"}));
     EXPECT_EQ(ids_by_pages({.by = By::kTenant, .text = "acme"}, size), (Ids{"a", "d", "e", "g"}));
   }

@@ -27,9 +27,13 @@ struct StoreKind {
   std::function<std::unique_ptr<Store>(Loop&, const Clock&, const std::string& folder)> open;
 };
 
-inline void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
+inline void PrintTo(const StoreKind& kind, std::ostream* out) {
+  *out << kind.name;
+}
 
-inline std::string name_of(const testing::TestParamInfo<StoreKind>& info) { return info.param.name; }
+inline std::string name_of(const testing::TestParamInfo<StoreKind>& info) {
+  return info.param.name;
+}
 
 // A folder that is gone with the test.
 class TemporaryFolder {

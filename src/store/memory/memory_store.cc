@@ -110,17 +110,14 @@ std::vector<job::Record> MemoryStore::ended_in_state(const Query& query) const {
 
 // Adds the ended ones to the live ones, oldest first, behind the cursor.
 void MemoryStore::complete_trace(const Query& query, std::vector<job::Record>& records) const {
-  for (const auto& [at, job] : ended_by_time_) {
-    const job::Record& record = ended_.at(job);
-    if (record.trace.str() == query.text) records.push_back(record);
-  }
+  for (const auto& [at, job] : ended_by_time_) records.push_back(ended_.at(job));
+  auto behind = parse_cursor(query.cursor);
   auto order = [](const job::Record& record) { return std::tie(record.created_at, record.id); };
-  if (auto behind = parse_cursor(query.cursor)) {
-    JobId last(behind->id);
-    std::erase_if(records, [&](const job::Record& record) {
-      return order(record) <= std::tie(behind->at, last);
-    });
-  }
+  JobId last(behind ? behind->id : "");
+  std::erase_if(records, [&](const job::Record& record) {
+    return record.trace.str() != query.text ||
+           (behind && order(record) <= std::tie(behind->at, last));
+  });
   std::ranges::sort(records, {}, order);
 }
 

@@ -4,9 +4,8 @@
 
 namespace fairlead::store {
 
-FAIRLEAD_STORE_CONTRACT((StoreKind{
-    "Memory", [](Loop&, const Clock& clock, const std::string&) {
-      return std::make_unique<MemoryStore>(clock);
-    }}));
+FAIRLEAD_STORE_CONTRACT((StoreKind{"Memory", [](Loop&, const Clock& clock, const std::string&) {
+                                     return std::make_unique<MemoryStore>(clock);
+                                   }}));
 
 }  // namespace fairlead::store

@@ -8,6 +8,7 @@
 #include <rocksdb/env.h>
 #include <rocksdb/write_batch.h>
 
+#include "base/check.h"
 #include "base/limits.h"
 
 namespace fairlead::store {
@@ -34,7 +35,8 @@ Committer::Committer(Database& database, const RocksOptions& options, const Loop
       options_(options),
       loop_(loop),
       durable_(std::move(durable)),
-      batch_(std::make_unique<rocksdb::WriteBatch>()) {
+      batch_(std::make_unique<rocksdb::WriteBatch>()),
+      mark_{.run = database.db().GetLatestSequenceNumber()} {
   look_at_free_space();
   thread_ = Thread("committer", [this] { run(); });
 }
@@ -52,6 +54,7 @@ void Committer::hand_over(std::vector<Step> steps, uint64_t last_operation) {
   {
     std::lock_guard lock(mutex_);
     last_operation_ = last_operation;
+    idle_.store(false, std::memory_order_relaxed);
     queue_.insert(queue_.end(), std::make_move_iterator(steps.begin()),
                   std::make_move_iterator(steps.end()));
   }
@@ -65,6 +68,7 @@ void Committer::run() {
     uint64_t last_operation = 0;
     {
       std::unique_lock lock(mutex_);
+      idle_.store(last_operation_ == reported, std::memory_order_relaxed);
       handed_over_.wait_for(lock, limits::kFreeSpaceCheckEvery,
                             [&] { return stopping_ || last_operation_ > reported; });
       if (stopping_ && last_operation_ == reported) return;
@@ -82,6 +86,7 @@ void Committer::run() {
 
 void Committer::commit(std::vector<Step>& steps) {
   bool unsynced = false;
+  ++mark_.commit;
   for (Step& step : steps) {
     step.puts.append_to(puts_);
     if (!step.task) continue;
@@ -106,11 +111,13 @@ void Committer::commit(std::vector<Step>& steps) {
 
 void Committer::write(std::vector<Put>& puts, bool sync) {
   batch_->Clear();
+  rocksdb::Status status = batch_->PutLogData(encode(mark_));
+  check(status.ok(), "a batch takes its mark");
   add_sorted(puts, database_, *batch_);
   puts.clear();
   rocksdb::WriteOptions options;
   options.sync = sync;
-  rocksdb::Status status = database_.db().Write(options, batch_.get());
+  status = database_.db().Write(options, batch_.get());
   if (!status.ok()) stop_process(options_.path, status);
   puts_written_ += batch_->Count();
   if (batch_->GetDataSize() > kBatchBytesKept) batch_ = std::make_unique<rocksdb::WriteBatch>();

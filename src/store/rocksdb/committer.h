@@ -19,6 +19,7 @@
 #include "runtime/loop.h"
 #include "runtime/thread.h"
 #include "store/rocksdb/database.h"
+#include "store/rocksdb/log_damage.h"
 #include "store/rocksdb/puts.h"
 #include "store/rocksdb/rocks_options.h"
 
@@ -51,6 +52,8 @@ class Committer {
 
   void hand_over(std::vector<Step> steps, uint64_t last_operation);
 
+  // Whether it waits for work.
+  bool idle() const { return idle_.load(std::memory_order_relaxed); }
   // As last looked at, at most kFreeSpaceCheckEvery ago.
   uint64_t free_bytes() const { return free_bytes_.load(std::memory_order_relaxed); }
   Statistics statistics() const { return {commits_.load(), puts_written_.load()}; }
@@ -75,8 +78,10 @@ class Committer {
   // The committer's own, kept for their memory.
   std::vector<Put> puts_;
   std::unique_ptr<rocksdb::WriteBatch> batch_;
+  CommitMark mark_;
 
   MonotonicTime next_look_;
+  std::atomic<bool> idle_ = true;
   std::atomic<uint64_t> free_bytes_;
   std::atomic<uint64_t> commits_ = 0;
   std::atomic<uint64_t> puts_written_ = 0;

@@ -10,6 +10,7 @@
 #include <rocksdb/env.h>
 #include <rocksdb/write_batch.h>
 
+#include "store/rocksdb/log_damage.h"
 #include "store/rocksdb/tuning.h"
 
 namespace fairlead::store {
@@ -25,7 +26,9 @@ constexpr int kFormat = 1;
 constexpr std::string_view kDatabaseName = "db";
 constexpr std::string_view kUnfinishedName = "db.creating";
 
-rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+rocksdb::Slice slice(std::string_view bytes) {
+  return {bytes.data(), bytes.size()};
+}
 
 // Says nothing: RocksDB would otherwise open a log file in a folder that may not be ours.
 class Silence final : public rocksdb::Logger {
@@ -66,6 +69,7 @@ class Folder {
   Result<void> check_database(const Database::Inspect& inspect) const;
   Result<void> check_stamp(const Database& database) const;
   Result<std::unique_ptr<Database>> open_for_reading() const;
+  bool log_is_damaged() const;
   Result<std::unique_ptr<Database>> open_for_writing() const;
 
   template <class... Args>
@@ -135,7 +139,8 @@ Result<void> Folder::check_foreign_files() const {
   return {};
 }
 
-// The lock is RocksDB's own; it is tried first so that nothing is read while another process writes.
+// The lock is RocksDB's own; it is tried first so that nothing is read while another process
+// writes.
 Result<void> Folder::check_lock() const {
   std::string lock_name = database_ + "/LOCK";
   if (!env_->FileExists(lock_name).ok()) return {};
@@ -200,14 +205,35 @@ Result<std::unique_ptr<Database>> Folder::open_for_reading() const {
   reading.info_log = std::make_shared<Silence>();
   std::unique_ptr<Database> database(new Database);
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  rocksdb::Status status = rocksdb::DB::OpenForReadOnly(
-      rocksdb::Options(reading, {}), database_, families(options_), &handles, &database->db_);
+  rocksdb::Status status;
+  // The strict way first; the other only for a log that ends with what was never acknowledged.
+  for (auto mode : {rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords,
+                    rocksdb::WALRecoveryMode::kPointInTimeRecovery}) {
+    reading.wal_recovery_mode = mode;
+    status = rocksdb::DB::OpenForReadOnly(rocksdb::Options(reading, {}), database_,
+                                          families(options_), &handles, &database->db_);
+    if (!status.IsCorruption() || log_is_damaged()) break;
+  }
   if (!status.ok()) {
     return refuse(ErrorCode::kCorrupt, "the database is damaged: {}; nothing was changed",
                   status.ToString());
   }
   std::ranges::copy(handles, database->handles_.begin());
   return database;
+}
+
+bool Folder::log_is_damaged() const {
+  std::vector<std::string> names;
+  env_->GetChildren(database_, &names).PermitUncheckedError();
+  std::ranges::sort(names);
+  std::vector<std::string> logs;
+  for (const std::string& name : names) {
+    if (!name.ends_with(".log")) continue;
+    rocksdb::Status status =
+        rocksdb::ReadFileToString(env_, database_ + "/" + name, &logs.emplace_back());
+    if (!status.ok()) return true;
+  }
+  return damaged_before_its_end(logs);
 }
 
 Result<std::unique_ptr<Database>> Folder::open_for_writing() const {
@@ -236,6 +262,19 @@ Database::~Database() {
   }
   db_->Close();
   delete db_;
+}
+
+uint64_t Database::memory_bytes() const {
+  uint64_t sum = 0;
+  db_->GetIntProperty(handle(Family::kLive), rocksdb::DB::Properties::kBlockCacheUsage, &sum);
+  for (rocksdb::ColumnFamilyHandle* family : handles_) {
+    for (const std::string& property : {rocksdb::DB::Properties::kCurSizeAllMemTables,
+                                        rocksdb::DB::Properties::kEstimateTableReadersMem}) {
+      uint64_t bytes = 0;
+      if (db_->GetIntProperty(family, property, &bytes)) sum += bytes;
+    }
+  }
+  return sum;
 }
 
 Result<std::optional<std::string>> Database::get(Family family, std::string_view key) const {

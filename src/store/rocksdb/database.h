@@ -58,6 +58,9 @@ class Database {
     return handles_[static_cast<size_t>(family)];
   }
 
+  // Bytes that RocksDB itself holds: memtables, block cache, open tables.
+  uint64_t memory_bytes() const;
+
   Result<std::optional<std::string>> get(Family family, std::string_view key) const;
   std::unique_ptr<rocksdb::Iterator> iterate(Family family) const;
   // Visits everything of a family, in order of keys, until an error.

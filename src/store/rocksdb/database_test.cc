@@ -198,7 +198,16 @@ TEST_F(DataFolder, WithALogDamagedBeforeItsEndIsRefused) {
   fill();
   std::string log = file_with(".log");
   damage(log, std::filesystem::file_size(log) / 2, 20);
-  expect_refused(ErrorCode::kCorrupt, "log");
+  expect_refused(ErrorCode::kCorrupt, "damaged");
+}
+
+TEST_F(DataFolder, WithALogThatEndsInRubbishOpensWithoutIt) {
+  fill();
+  std::string log = file_with(".log");
+  damage(log, std::filesystem::file_size(log) - 20, 20);
+  auto store = open();
+  ASSERT_TRUE(store) << store.error().message;
+  EXPECT_EQ((*store)->table().size(), 99u);
 }
 
 TEST_F(DataFolder, WithALogCutOffOpensWithoutWhatWasCutOff) {

@@ -23,9 +23,13 @@ std::string_view take_counted(std::string_view& bytes) {
   return taken;
 }
 
-rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+rocksdb::Slice slice(std::string_view bytes) {
+  return {bytes.data(), bytes.size()};
+}
 
-bool same_key(const Put& a, const Put& b) { return a.family == b.family && a.key == b.key; }
+bool same_key(const Put& a, const Put& b) {
+  return a.family == b.family && a.key == b.key;
+}
 
 rocksdb::Status add(const Put& put, rocksdb::ColumnFamilyHandle* family,
                     rocksdb::WriteBatch& batch) {
@@ -57,7 +61,9 @@ void Puts::put(Family family, const job::Record& record) {
   std::memcpy(buffer_.data() + start, &size, sizeof size);
 }
 
-void Puts::erase(Family family, std::string_view key) { begin(Kind::kErase, family, key); }
+void Puts::erase(Family family, std::string_view key) {
+  begin(Kind::kErase, family, key);
+}
 
 void Puts::erase_range(Family family, std::string_view first, std::string_view last) {
   begin(Kind::kEraseRange, family, first);
@@ -94,8 +100,8 @@ void Puts::append_to(std::vector<Put>& puts) const {
 
 void add_sorted(std::vector<Put>& puts, const Database& database, rocksdb::WriteBatch& batch) {
   // What a range erases depends on what stands before it.
-  bool sortable = std::ranges::none_of(
-      puts, [](const Put& put) { return put.kind == Kind::kEraseRange; });
+  bool sortable =
+      std::ranges::none_of(puts, [](const Put& put) { return put.kind == Kind::kEraseRange; });
   if (sortable) {
     std::ranges::sort(puts, [](const Put& a, const Put& b) {
       if (a.family != b.family) return a.family < b.family;

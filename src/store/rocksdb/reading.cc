@@ -116,12 +116,11 @@ Result<Page> trace_page(const Database& database, const Query& query,
                         std::vector<job::Record> records) {
   auto behind = parse_cursor(query.cursor);
   auto order = [](const job::Record& record) { return std::tie(record.created_at, record.id); };
-  if (behind) {
-    JobId last(behind->id);
-    std::erase_if(records, [&](const job::Record& record) {
-      return order(record) <= std::tie(behind->at, last);
-    });
-  }
+  JobId last(behind ? behind->id : "");
+  std::erase_if(records, [&](const job::Record& record) {
+    return record.trace.str() != query.text ||
+           (behind && order(record) <= std::tie(behind->at, last));
+  });
   auto jobs = ended_of_trace(database, TraceId(query.text), behind, query.limit);
   if (!jobs) return std::unexpected(jobs.error());
   auto ended = read_all(database, Family::kEnded, *jobs);
@@ -174,7 +173,9 @@ Result<size_t> retire_range(const Database& database, Puts& puts, const Expiry& 
 
 }  // namespace
 
-std::string ended_value(job::State state) { return std::string(1, static_cast<char>(state)); }
+std::string ended_value(job::State state) {
+  return std::string(1, static_cast<char>(state));
+}
 
 Result<std::optional<job::Record>> read_record(const Database& database, Family family,
                                                const JobId& job) {
@@ -209,46 +210,45 @@ Result<Page> read_page(const Database& database, const Query& query,
 Result<Retired> retire_expired(const Database& database, Puts& puts, WallTime now,
                                Duration ended_job_ttl, size_t limit) {
   Retired retired;
-  auto jobs = retire_range(
-      database, puts, {Family::kEndedByTime, now - ended_job_ttl, limit},
-      [&](const TimeKey& key) -> Result<void> {
-        JobId job(key.name);
-        auto record = read_record(database, Family::kEnded, job);
-        if (!record) return std::unexpected(record.error());
-        if (*record && !(*record)->trace.empty()) {
-          puts.erase(Family::kTrace, trace_key((*record)->trace, (*record)->created_at, job));
-        }
-        puts.erase(Family::kEnded, job.str());
-        puts.erase(Family::kRequest, job.str());
-        retired.jobs.push_back(std::move(job));
-        return {};
-      });
+  auto jobs = retire_range(database, puts, {Family::kEndedByTime, now - ended_job_ttl, limit},
+                           [&](const TimeKey& key) -> Result<void> {
+                             JobId job(key.name);
+                             auto record = read_record(database, Family::kEnded, job);
+                             if (!record) return std::unexpected(record.error());
+                             if (*record && !(*record)->trace.empty()) {
+                               puts.erase(Family::kTrace,
+                                          trace_key((*record)->trace, (*record)->created_at, job));
+                             }
+                             puts.erase(Family::kEnded, job.str());
+                             puts.erase(Family::kRequest, job.str());
+                             retired.jobs.push_back(std::move(job));
+                             return {};
+                           });
   if (!jobs) return std::unexpected(jobs.error());
 
-  auto keys = retire_range(
-      database, puts, {Family::kIdempotencyByExpiry, now, limit - *jobs},
-      [&](const TimeKey& key) -> Result<void> {
-        auto bytes = database.get(Family::kIdempotency, key.name);
-        if (!bytes) return std::unexpected(bytes.error());
-        if (!*bytes) return {};
-        auto holder = decode_key_holder(**bytes);
-        if (!holder) return std::unexpected(holder.error());
-        if (holder->expires == key.at) puts.erase(Family::kIdempotency, key.name);
-        return {};
-      });
+  auto keys = retire_range(database, puts, {Family::kIdempotencyByExpiry, now, limit - *jobs},
+                           [&](const TimeKey& key) -> Result<void> {
+                             auto bytes = database.get(Family::kIdempotency, key.name);
+                             if (!bytes) return std::unexpected(bytes.error());
+                             if (!*bytes) return {};
+                             auto holder = decode_key_holder(**bytes);
+                             if (!holder) return std::unexpected(holder.error());
+                             if (holder->expires == key.at)
+                               puts.erase(Family::kIdempotency, key.name);
+                             return {};
+                           });
   if (!keys) return std::unexpected(keys.error());
 
-  auto blobs = retire_range(
-      database, puts, {Family::kBlobByExpiry, now, limit - *jobs - *keys},
-      [&](const TimeKey& key) -> Result<void> {
-        auto bytes = database.get(Family::kBlob, key.name);
-        if (!bytes) return std::unexpected(bytes.error());
-        if (!*bytes) return {};
-        auto expires = decode_blob_expiry(**bytes);
-        if (!expires) return std::unexpected(expires.error());
-        if (*expires == key.at) puts.erase(Family::kBlob, key.name);
-        return {};
-      });
+  auto blobs = retire_range(database, puts, {Family::kBlobByExpiry, now, limit - *jobs - *keys},
+                            [&](const TimeKey& key) -> Result<void> {
+                              auto bytes = database.get(Family::kBlob, key.name);
+                              if (!bytes) return std::unexpected(bytes.error());
+                              if (!*bytes) return {};
+                              auto expires = decode_blob_expiry(**bytes);
+                              if (!expires) return std::unexpected(expires.error());
+                              if (*expires == key.at) puts.erase(Family::kBlob, key.name);
+                              return {};
+                            });
   if (!blobs) return std::unexpected(blobs.error());
   retired.count = *jobs + *keys + *blobs;
   return retired;

@@ -45,7 +45,9 @@ class RecordCache {
     bool operator()(std::string_view id, Entries::iterator entry) const {
       return id == entry->record.id.str();
     }
-    bool operator()(Entries::iterator entry, std::string_view id) const { return (*this)(id, entry); }
+    bool operator()(Entries::iterator entry, std::string_view id) const {
+      return (*this)(id, entry);
+    }
   };
 
   void erase(Entries::iterator entry);

@@ -7,8 +7,8 @@ namespace fairlead::store {
 namespace {
 
 StoreKind rocksdb_kind() {
-  return {"RocksDb", [disk = TestDisk::make()](Loop& loop, const Clock& clock,
-                                               const std::string& folder) {
+  return {"RocksDb",
+          [disk = TestDisk::make()](Loop& loop, const Clock& clock, const std::string& folder) {
             auto store = RocksStore::open({.path = folder, .env = disk->env()}, loop, clock);
             EXPECT_TRUE(store) << store.error().message;
             return store ? *std::move(store) : nullptr;

@@ -23,17 +23,18 @@ constexpr std::string_view kSequenceKey = "sequence";
 Result<std::unique_ptr<RocksStore>> RocksStore::open(RocksOptions options, Loop& loop,
                                                      const Clock& clock) {
   std::unique_ptr<RocksStore> store(new RocksStore(std::move(options), loop, clock));
-  auto database = Database::open(
-      store->options_, [&](const Database& checked) { return store->rebuild(checked); });
+  auto database = Database::open(store->options_,
+                                 [&](const Database& checked) { return store->rebuild(checked); });
   if (!database) return std::unexpected(database.error());
   store->database_ = *std::move(database);
-  store->committer_ = std::make_unique<Committer>(
-      *store->database_, store->options_, loop,
-      [&loop, self = std::weak_ptr(store->self_)](uint64_t operation) {
-        loop.post([self, operation] {
-          if (auto alive = self.lock()) (*alive)->complete_until(operation);
-        });
-      });
+  store->committer_ =
+      std::make_unique<Committer>(*store->database_, store->options_, loop,
+                                  [&loop, self = std::weak_ptr(store->self_)](uint64_t operation) {
+                                    loop.post([self, operation] {
+                                      if (auto alive = self.lock())
+                                        (*alive)->complete_until(operation);
+                                    });
+                                  });
   return store;
 }
 
@@ -83,13 +84,13 @@ Result<void> RocksStore::rebuild(const Database& database) {
         return {};
       });
   if (!letters) return letters;
-  return database.for_each(
-      Family::kCounter, [&](std::string_view key, std::string_view value) -> Result<void> {
-        auto number = decode_counter(value);
-        if (!number) return std::unexpected(number.error());
-        counters_.emplace(key, *number);
-        return {};
-      });
+  return database.for_each(Family::kCounter,
+                           [&](std::string_view key, std::string_view value) -> Result<void> {
+                             auto number = decode_counter(value);
+                             if (!number) return std::unexpected(number.error());
+                             counters_.emplace(key, *number);
+                             return {};
+                           });
 }
 
 Result<void> RocksStore::rebuild_jobs(const Database& database) {
@@ -100,7 +101,8 @@ Result<void> RocksStore::rebuild_jobs(const Database& database) {
         auto record = job::decode(value);
         if (!record) return std::unexpected(record.error());
         if (record->id.str() != key || job::is_terminal(record->state)) {
-          return fail(ErrorCode::kCorrupt, fmt::format("the record of live job {} is not its", key));
+          return fail(ErrorCode::kCorrupt,
+                      fmt::format("the record of live job {} is not its", key));
         }
         table_.follow(*record, now, wall);
         return {};
@@ -171,8 +173,9 @@ void RocksStore::enlist(std::move_only_function<void()> complete, size_t bytes) 
   ++last_operation_;
   waiting_.push_back({std::move(complete), bytes});
   waiting_bytes_ += bytes;
-  bool idle = durable_ == handed_over_;
-  if (idle && last_operation_ - handed_over_ >= limits::kHandOverEarly) return hand_over();
+  if (last_operation_ - handed_over_ >= limits::kHandOverEarly && committer_->idle()) {
+    return hand_over();
+  }
   if (std::exchange(hand_over_posted_, true)) return;
   loop_.post([self = std::weak_ptr(self_)] {
     auto alive = self.lock();
@@ -344,10 +347,10 @@ Answer<Page> RocksStore::scan(Query query) {
   bool only_live = query.by != Query::By::kRecent && query.by != Query::By::kTrace &&
                    query.by != Query::By::kEnded && query.by != Query::By::kState;
   if (only_live && live.empty()) return Page{};
-  return in_order<Page>([query = std::move(query), live = std::move(live)](
-                            const Database& database, Puts&) {
-    return read_page(database, query, live);
-  });
+  return in_order<Page>(
+      [query = std::move(query), live = std::move(live)](const Database& database, Puts&) {
+        return read_page(database, query, live);
+      });
 }
 
 Answer<size_t> RocksStore::retire(WallTime now, size_t limit) {

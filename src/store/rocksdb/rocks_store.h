@@ -69,6 +69,7 @@ class RocksStore final : public Store {
   Answer<size_t> retire(WallTime now, size_t limit) override;
 
   const Table& table() const { return table_; }
+  uint64_t memory_of_rocksdb() const { return database_->memory_bytes(); }
   Committer::Statistics statistics() const { return committer_->statistics(); }
   // Operations that are not yet durable: their futures will complete.
   size_t outstanding() const { return waiting_.size(); }

@@ -34,7 +34,10 @@ void fields(auto& archive, auto& message)
 }
 
 void fields(auto& archive, auto& holder)
-  requires requires { holder.job; holder.expires; }
+  requires requires {
+    holder.job;
+    holder.expires;
+  }
 {
   archive(holder.job, holder.expires);
 }
@@ -155,10 +158,18 @@ std::optional<WallTime> get_expiry(Reader& reader) {
 
 }  // namespace
 
-std::string encode(const DeadLetter& entry) { return write(entry); }
-std::string encode(const Timer& timer) { return write(timer); }
-std::string encode(const KeptMessage& message) { return write(message); }
-std::string encode(const KeyHolder& holder) { return write(holder); }
+std::string encode(const DeadLetter& entry) {
+  return write(entry);
+}
+std::string encode(const Timer& timer) {
+  return write(timer);
+}
+std::string encode(const KeptMessage& message) {
+  return write(message);
+}
+std::string encode(const KeyHolder& holder) {
+  return write(holder);
+}
 
 std::string encode(const Blob& blob) {
   Writer writer;

@@ -1,0 +1,168 @@
+#include "bench/embedded.h"
+
+#include <fmt/core.h>
+
+#include "job/request.h"
+#include "routing/placement.h"
+#include "scheduler/packets.h"
+
+namespace fairlead::bench {
+
+namespace cap = cordum::agent::v1;
+
+namespace {
+
+constexpr const char* kPools = R"(
+topics:
+  job.default: default
+  job.nobody: nobody
+pools:
+  default: {}
+  nobody: {}
+)";
+
+// About 400 bytes, like a request of an agent.
+std::string submit_packet(const std::string& job, const std::string& topic) {
+  cap::BusPacket packet;
+  packet.set_trace_id("trace-" + job);
+  packet.set_sender_id("bench");
+  packet.set_protocol_version(1);
+  cap::JobRequest* request = packet.mutable_job_request();
+  request->set_job_id(job);
+  request->set_topic(topic);
+  request->set_context_ptr("redis://ctx:" + job);
+  request->set_tenant_id("acme");
+  request->set_principal_id("agent-7");
+  (*request->mutable_env())["team_id"] = "research";
+  (*request->mutable_labels())["workflow"] = "nightly-summaries";
+  (*request->mutable_labels())["cost-centre"] = "4711";
+  request->mutable_meta()->set_capability("summarise");
+  request->mutable_meta()->set_actor_id("user-1234567890");
+  request->mutable_context_hints()->add_tags(std::string(120, 'x'));
+  return job::serialise(packet);
+}
+
+}  // namespace
+
+Embedded::Embedded(std::string folder) : folder_(std::move(folder)) {
+  run_name_ = random_.token().substr(0, 8);
+  if (folder_.empty()) {
+    own_folder_ = true;
+    folder_ = (std::filesystem::temp_directory_path() / ("fairlead-bench-" + run_name_)).string();
+  }
+  store::RocksOptions options;
+  options.path = folder_;
+  auto opened = store::RocksStore::open(options, loop_, clock_);
+  if (!opened) check(false, opened.error().message.c_str());
+  store_ = *std::move(opened);
+  bus_ = std::make_unique<bus::LocalBus>(loop_, clock_, *store_);
+  auto pools = routing::parse_pool_map(kPools);
+  check(pools.has_value(), "the bench's pools can be read");
+  scheduler::Settings settings;
+  settings.alone = true;
+  scheduler_ = std::make_unique<scheduler::Scheduler>(
+      scheduler::Plugs{loop_, clock_, random_, *store_, *bus_, gate_, log_}, settings,
+      std::make_shared<routing::PoolMap>(*std::move(pools)));
+  run(start());
+}
+
+Embedded::~Embedded() {
+  nursery_.drop();
+  bus_->drop();
+  subscriptions_.clear();
+  scheduler_.reset();
+  bus_.reset();
+  store_.reset();
+  if (own_folder_) std::filesystem::remove_all(folder_);
+}
+
+Task<void> Embedded::start() {
+  Result<void> bus = co_await bus_->start();
+  check(bus.has_value(), "the bus starts");
+  Result<void> scheduler = co_await scheduler_->start();
+  check(scheduler.has_value(), "the scheduler starts");
+}
+
+void Embedded::run(Task<void> task) {
+  auto until_done = [](AsioLoop& loop, Task<void> inner) -> Task<void> {
+    co_await std::move(inner);
+    loop.stop();
+  };
+  loop_.post([&] { nursery_.spawn(until_done(loop_, std::move(task))); });
+  loop_.run();
+}
+
+void Embedded::add_workers(int count, int capacity) {
+  for (int i = 0; i < count; ++i) {
+    WorkerId worker(fmt::format("worker-{}", i));
+    auto subscription = bus_->subscribe(
+        routing::direct_subject(worker), {},
+        [this, worker](bus::Delivery delivery) { return work(worker, std::move(delivery)); });
+    check(subscription.has_value(), "a worker can subscribe");
+    subscriptions_.push_back(*std::move(subscription));
+    beat(worker, capacity);
+  }
+}
+
+void Embedded::beat(const WorkerId& worker, int capacity) {
+  cap::BusPacket packet;
+  packet.set_trace_id("beat");
+  packet.set_sender_id(worker.str());
+  packet.mutable_heartbeat()->set_worker_id(worker.str());
+  packet.mutable_heartbeat()->set_pool("default");
+  packet.mutable_heartbeat()->set_max_parallel_jobs(capacity);
+  (void)bus_->publish("sys.heartbeat", job::serialise(packet), {});
+  loop_.call_at(loop_.now() + std::chrono::seconds(5),
+                [this, worker, capacity] { beat(worker, capacity); });
+}
+
+Task<bus::Verdict> Embedded::work(WorkerId worker, bus::Delivery delivery) {
+  cap::BusPacket packet;
+  check(packet.ParseFromString(delivery.payload), "a dispatch can be read");
+  const cap::JobRequest& request = packet.job_request();
+  auto life = lives_.find(request.job_id());
+  if (life != lives_.end()) {
+    std::chrono::duration<double, std::micro> since =
+        std::chrono::steady_clock::now() - life->second.submitted;
+    dispatch_micros_.push_back(since.count());
+  }
+  cap::BusPacket answer_packet;
+  answer_packet.set_trace_id(packet.trace_id());
+  answer_packet.set_sender_id(worker.str());
+  cap::JobResult* result = answer_packet.mutable_job_result();
+  result->set_job_id(request.job_id());
+  result->set_worker_id(worker.str());
+  result->set_status(cap::JOB_STATUS_SUCCEEDED);
+  result->set_result_ptr("redis://res:" + request.job_id());
+  *result->mutable_dispatch() = request.dispatch();
+  nursery_.spawn(answer(request.job_id(), job::serialise(answer_packet)));
+  co_return bus::Verdict::ack();
+}
+
+Task<void> Embedded::answer(std::string job, std::string packet) {
+  auto published = co_await bus_->publish(std::string(bus::kResultSubject), std::move(packet), {});
+  check(published && *published == bus::Published::kStored, "a result is taken");
+  auto life = lives_.extract(job);
+  if (!life.empty() && life.mapped().ended) life.mapped().ended->complete({});
+}
+
+Task<void> Embedded::live_one_life() {
+  std::string job = fmt::format("{}-4f2a-8c1d-{:020}", run_name_, ++submitted_);
+  std::string packet = submit_packet(job, "job.default");
+  Life& life = lives_[job];
+  life.submitted = std::chrono::steady_clock::now();
+  life.ended.emplace();
+  Future<Result<void>> ended = life.ended->future();
+  auto published = co_await bus_->publish(std::string(bus::kSubmitSubject), std::move(packet), {});
+  check(published && *published == bus::Published::kStored, "a submit is taken");
+  (void)co_await std::move(ended);
+}
+
+Task<bool> Embedded::submit(const std::string& topic) {
+  std::string job = fmt::format("{}-4f2a-8c1d-{:020}", run_name_, ++submitted_);
+  auto published =
+      co_await bus_->publish(std::string(bus::kSubmitSubject), submit_packet(job, topic), {});
+  co_return published && *published == bus::Published::kStored;
+}
+
+}  // namespace fairlead::bench
