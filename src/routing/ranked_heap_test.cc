@@ -43,7 +43,8 @@ TEST(RankedHeap, BestIsTheLowestRankThroughRandomChanges) {
     }
     ASSERT_EQ(heap.empty(), plain.empty());
     if (plain.empty()) continue;
-    auto best = std::ranges::min_element(plain, {}, [](const auto& entry) { return entry.second; });
+    auto best = std::min_element(plain.begin(), plain.end(),
+                                 [](const auto& a, const auto& b) { return a.second < b.second; });
     ASSERT_EQ(heap.best(), best->first);
   }
 }

@@ -599,7 +599,8 @@ Task<void> Dispatch::try_claimed(store::Claim claim) {
     (void)replica_.store.unclaim(claim.job, limits::kRetryStore);
   }
   if (walked.outcome == Outcome::kDispatched || walked.outcome == Outcome::kEnded) {
-    co_await wake(claim.wait_class);  // where one found room, the next may too
+    // Where one found room, the next may too; those claimed with it come first.
+    if (co_await replica_.loop.delay(Duration(0))) co_await wake(claim.wait_class);
   }
 }
 
@@ -610,7 +611,8 @@ Task<void> Dispatch::wake(std::string wait_class) {
     routing::Route route;
     route.pools = parsed->pools;
     route.placement = parsed->placement;
-    if (!routing::pick(replica_.registry, route)) co_return;
+    auto picked = routing::pick(replica_.registry, route);
+    if (!picked || !replica_.registry.alive(picked->worker, replica_.clock.monotonic())) co_return;
   }
   auto claims = co_await replica_.store.claim({{std::move(wait_class)}, 1});
   if (!claims) co_return;

@@ -31,27 +31,32 @@ Task<void> Sweep::sweep() {
 Task<void> Sweep::sweep_due() {
   WallTime now = replica_.clock.wall();
   Query due{Query::By::kDue, {}, now, limits::kSweepBatch, {}};
+  Result<store::Page> page = co_await replica_.store.scan(std::move(due));
+  if (!page) co_return;
+  for (job::Record& record : page->records) {
+    if (!job::holds_worker_slot(record)) {
+      look_at(record.id);
+      continue;
+    }
+    const Timeouts& timeouts = replica_.settings.timeouts_of(record.topic);
+    bool running = record.state == State::kRunning;
+    std::string reason = std::string("timeout: ") + job::to_string(record.state) + " >" +
+                         go_duration(running ? timeouts.running : timeouts.dispatch);
+    co_await time_out(std::move(record), std::move(reason));
+  }
+
   Query unpublished{
       Query::By::kUnpublished, {}, now - limits::kUnpublishedAfter, limits::kSweepBatch, {}};
-  for (Query& query : std::array{std::move(due), std::move(unpublished)}) {
-    Result<store::Page> page = co_await replica_.store.scan(std::move(query));
-    if (!page) co_return;
-    for (job::Record& record : page->records) {
-      bool out = record.state == State::kDispatched || record.state == State::kRunning;
-      if (out && !record.publish_pending) {
-        const Timeouts& timeouts = replica_.settings.timeouts_of(record.topic);
-        Duration allowed = record.state == State::kRunning ? timeouts.running : timeouts.dispatch;
-        std::string reason =
-            std::string("timeout: ") + job::to_string(record.state) + " >" + go_duration(allowed);
-        co_await time_out(std::move(record), std::move(reason));
-      } else if (looking_.insert(record.id).second) {
-        replica_.nursery.spawn(look_at(record.id));
-      }
-    }
-  }
+  page = co_await replica_.store.scan(std::move(unpublished));
+  if (!page) co_return;
+  for (const job::Record& record : page->records) look_at(record.id);
 }
 
-Task<void> Sweep::look_at(JobId job) {
+void Sweep::look_at(const JobId& job) {
+  if (looking_.insert(job).second) replica_.nursery.spawn(revisit(job));
+}
+
+Task<void> Sweep::revisit(JobId job) {
   co_await dispatch_.revisit(job);
   looking_.erase(job);
 }

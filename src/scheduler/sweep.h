@@ -30,7 +30,8 @@ class Sweep {
   Task<void> sweep_deadlines();
   Task<void> sweep_workers();
   Task<void> sweep_waiting();
-  Task<void> look_at(JobId job);
+  void look_at(const JobId& job);
+  Task<void> revisit(JobId job);
   Task<void> time_out(job::Record record, std::string reason);
   Task<void> lose_worker(WorkerId worker);
   Task<void> lose_job(job::Record record);

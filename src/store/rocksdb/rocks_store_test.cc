@@ -85,7 +85,7 @@ TEST_F(RocksStoreTest, ATransitionOfALiveJobIsOnePut) {
 TEST_F(RocksStoreTest, ChangesOfOneTurnShareOneSync) {
   uint64_t syncs = disk_->log_syncs();
   auto last = store_->apply(admission("last but first"));
-  for (int i = 0; i < 100; ++i) {
+  for (size_t i = 2; i < limits::kHandOverEarly; ++i) {
     auto dropped = store_->apply(admission(std::to_string(i)));
   }
   ASSERT_TRUE(loop_.wait(std::move(last)));

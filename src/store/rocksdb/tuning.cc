@@ -3,7 +3,6 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
-#include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 
 namespace fairlead::store {
@@ -32,9 +31,6 @@ rocksdb::ColumnFamilyOptions family_options(const RocksOptions& options, Family 
   family_options.write_buffer_size = options.memtable_bytes / 4;
   family_options.max_write_buffer_number = 4;
   family_options.compression = rocksdb::kNoCompression;
-  // Batches come sorted: each key is looked for from where the one before it went.
-  family_options.memtable_insert_with_hint_prefix_extractor.reset(
-      rocksdb::NewFixedPrefixTransform(0));
   if (wants_filter(family)) {
     family_options.memtable_prefix_bloom_size_ratio = 0.02;
     family_options.memtable_whole_key_filtering = true;
