@@ -73,7 +73,7 @@ def line_at(text, position):
 def is_test(path):
     # The suite that every store passes is a test in headers.
     suite = path == "src/store/contract_suite.h" or path.startswith("src/store/contract/")
-    return path.startswith("tests/") or path.endswith("_test.cc") or suite
+    return path.startswith("tests/") or path.endswith(("_test.cc", "_fixture.h")) or suite
 
 
 def includes(text):

@@ -33,6 +33,11 @@ bool Leases::holds(const std::string& key, std::string_view token, MonotonicTime
   return held != leases_.end() && held->second.token == token && held->second.expires >= now;
 }
 
+std::string Leases::holder(const std::string& key) const {
+  auto held = leases_.find(key);
+  return held == leases_.end() ? std::string() : held->second.token;
+}
+
 void Leases::sign_of_life(const std::string& replica, MonotonicTime now) {
   alive_until_[replica] = now + limits::kAliveTtl;
 }

@@ -20,6 +20,9 @@ class Leases {
   void release(const std::string& key, std::string_view token);
   bool holds(const std::string& key, std::string_view token, MonotonicTime now) const;
 
+  // The token that has the lease, expired or not; "" when there is none.
+  std::string holder(const std::string& key) const;
+
   void sign_of_life(const std::string& replica, MonotonicTime now);
 
   size_t size() const { return leases_.size(); }

@@ -78,6 +78,7 @@ class Table {
   WaitClasses& waiting() { return waiting_; }
   const WaitClasses& waiting() const { return waiting_; }
   Leases& leases() { return leases_; }
+  const Leases& leases() const { return leases_; }
 
  private:
   template <class Node>

@@ -1,0 +1,90 @@
+#include "scheduler/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include "base/limits.h"
+#include "scheduler/go_duration.h"
+#include "scheduler/wait_board.h"
+
+namespace fairlead::scheduler {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Metrics, CountsByLabels) {
+  Metrics metrics;
+  metrics.add(Counter::kJobsReceived, "a");
+  metrics.add(Counter::kJobsReceived, "a");
+  metrics.add(Counter::kJobsReceived, "b");
+  EXPECT_EQ(metrics.value(Counter::kJobsReceived, "a"), 2u);
+  EXPECT_EQ(metrics.value(Counter::kJobsReceived), 3u);
+}
+
+TEST(Metrics, H29_LabelValuesFromOutsideAreBounded) {
+  Metrics metrics;
+  for (int i = 0; i < 10'000; ++i) {
+    metrics.add(Counter::kStaleWorkerRetry, "topic", "worker-" + std::to_string(i));
+  }
+  EXPECT_LE(metrics.series(Counter::kStaleWorkerRetry).size(), limits::kMetricLabelValuesMax + 1);
+  EXPECT_EQ(metrics.value(Counter::kStaleWorkerRetry), 10'000u);
+  EXPECT_EQ(metrics.value(Counter::kStaleWorkerRetry, "other"),
+            10'000u - limits::kMetricLabelValuesMax);
+}
+
+TEST(Metrics, ANegativeDurationIsNotObserved) {
+  Metrics metrics;
+  metrics.observe(Histogram::kDispatchLatency, -1us);
+  EXPECT_EQ(metrics.distribution(Histogram::kDispatchLatency).count, 0u);
+}
+
+TEST(Metrics, ADurationFallsIntoTheBucketOfItsUpperBound) {
+  Metrics metrics;
+  metrics.observe(Histogram::kJobLockWait, 1ms);
+  metrics.observe(Histogram::kJobLockWait, 1001us);
+  metrics.observe(Histogram::kJobLockWait, 2s);
+  const auto& distribution = metrics.distribution(Histogram::kJobLockWait);
+  EXPECT_EQ(distribution.buckets[0], 1u);
+  EXPECT_EQ(distribution.buckets[1], 1u);
+  EXPECT_EQ(distribution.buckets.back(), 1u);
+}
+
+TEST(GoDuration, ReadsAsInGo) {
+  EXPECT_EQ(go_duration(30s), "30s");
+  EXPECT_EQ(go_duration(300s), "5m0s");
+  EXPECT_EQ(go_duration(2h + 3s), "2h0m3s");
+}
+
+TEST(WaitBoard, NamesTheClassesThatAWorkerFits) {
+  WaitBoard board;
+  EXPECT_TRUE(board.add("pools=default"));
+  EXPECT_TRUE(board.add("pools=gpu"));
+  EXPECT_TRUE(board.add("pools=default;node.zone=eu"));
+  EXPECT_FALSE(board.add("pools=gpu"));
+  routing::WorkerReport worker;
+  worker.id = WorkerId("w1");
+  worker.pool = PoolName("default");
+  EXPECT_EQ(board.fitting(worker), std::vector<std::string>{"pools=default"});
+}
+
+TEST(WaitBoard, OffersAFreedSlotToTheWorkersClassesAndTheTenants) {
+  WaitBoard board;
+  board.add("pools=default");
+  board.add(tenant_class(TenantId("acme")));
+  routing::WorkerReport worker;
+  worker.id = WorkerId("w1");
+  worker.pool = PoolName("default");
+  EXPECT_EQ(board.groups(&worker, TenantId("acme")).size(), 2u);
+  EXPECT_EQ(board.groups(&worker, TenantId("bolt")).size(), 1u);
+  EXPECT_EQ(board.groups(nullptr, TenantId("bolt")).size(), 0u);
+}
+
+TEST(WaitBoard, ARefreshNamesWhatWasNotKnownAndForgetsWhatIsGone) {
+  WaitBoard board;
+  board.add("pools=default");
+  EXPECT_EQ(board.refresh({{"pools=gpu", 1, {}}}), std::vector<std::string>{"pools=gpu"});
+  EXPECT_FALSE(board.add("pools=gpu"));
+  EXPECT_TRUE(board.add("pools=default"));
+}
+
+}  // namespace
+}  // namespace fairlead::scheduler

@@ -1,0 +1,90 @@
+#include "scheduler/submit.h"
+
+#include "cordum/agent/v1/buspacket.pb.h"
+#include "job/request.h"
+#include "scheduler/replica_fixture.h"
+#include "scheduler/scheduler.h"
+
+namespace fairlead::scheduler {
+namespace {
+
+using job::State;
+
+job::Record record(State state, const char* hash = "same") {
+  job::Record record;
+  record.state = state;
+  record.request_hash = hash;
+  return record;
+}
+
+TEST(RedeliveryGate, AcknowledgesWhatIsOnItsWayOrOver) {
+  for (State state : {State::kDispatched, State::kRunning, State::kApprovalRequired,
+                      State::kSucceeded, State::kFailed, State::kTimeout, State::kCancelled,
+                      State::kDenied, State::kOutputQuarantined}) {
+    EXPECT_EQ(redelivery_gate(record(state), record(State::kPending)), GateStep::kAcknowledge)
+        << job::to_string(state);
+  }
+}
+
+TEST(RedeliveryGate, ResumesWhatWaits) {
+  for (State state : {State::kPending, State::kScheduled, State::kRetrying}) {
+    EXPECT_EQ(redelivery_gate(record(state), record(State::kPending)), GateStep::kResume)
+        << job::to_string(state);
+  }
+}
+
+TEST(RedeliveryGate, ResolvesADispatchThatMayNeverHaveBeenPublished) {
+  job::Record known = record(State::kDispatched);
+  known.publish_pending = true;
+  EXPECT_EQ(redelivery_gate(known, record(State::kPending)), GateStep::kResolveUnpublished);
+}
+
+TEST(RedeliveryGate, RefusesOtherContentInEveryState) {
+  for (State state : job::kAllStates) {
+    EXPECT_EQ(redelivery_gate(record(state), record(State::kPending, "other")), GateStep::kRefuse);
+  }
+}
+
+// A gate in process that thinks for as long as a test likes.
+class SlowGate final : public gate::Gate {
+ public:
+  Future<Result<job::Decision>> check(const cap::JobRequest&, const job::Record&) override {
+    return answer.future();
+  }
+  bool in_process() const override { return true; }
+
+  Completer<Result<job::Decision>> answer;
+};
+
+class SubmitTest : public ReplicaTest {};
+
+TEST_F(SubmitTest, H12_AJobWhoseLeaseWasLostOnTheWayIsNotAcknowledged) {
+  SlowGate gate;
+  ASSERT_TRUE(run(bus_.start()));
+  Scheduler scheduler(plugs(gate), {}, pools());
+  ASSERT_TRUE(run(scheduler.start()));
+  cap::BusPacket packet;
+  packet.set_trace_id("t");
+  packet.set_sender_id("client");
+  packet.mutable_job_request()->set_job_id("j1");
+  packet.mutable_job_request()->set_topic("job.default");
+  (void)bus_.publish(std::string(bus::kSubmitSubject), job::serialise(packet), {});
+  loop_.run_ready();
+
+  // Somebody else has the lease by the time that policy answers.
+  std::string key = store::job_lease_key(JobId("j1"));
+  (void)store_.release(key, store_.table().leases().holder(key));
+  ASSERT_TRUE(*store_.acquire(key, {"other.1.x", limits::kJobLeaseTtl}).await_resume());
+  job::Decision allow;
+  allow.kind = job::Decision::Kind::kAllow;
+  gate.answer.complete(allow);
+  loop_.run_ready();
+
+  EXPECT_FALSE(store_.load(JobId("j1"), {}).await_resume()->record.has_value());
+  EXPECT_EQ(bus_.counters().acked, 0u);
+  EXPECT_EQ(bus_.counters().naked, 1u);
+  bus_.drop();
+}
+
+}  // namespace
+}  // namespace fairlead::scheduler
