@@ -103,6 +103,7 @@ TEST_F(RocksStoreTest, WhileOneSyncRunsTheNextBatchForms) {
     loop_.run_ready();
   }
   auto last = store_->apply(admission("last"));
+  loop_.run_ready();  // handed over before the sync that runs can end
   disk_->hold_log_syncs(false);
   ASSERT_TRUE(loop_.wait(std::move(last)));
   EXPECT_EQ(disk_->log_syncs() - syncs, 2u);
