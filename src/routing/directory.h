@@ -3,15 +3,14 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <boost/container_hash/hash.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
-
-#include "base/check.h"
 
 namespace fairlead::routing {
 
@@ -36,9 +35,14 @@ class Directory {
     return {made, true};
   }
 
-  // REQUIRES: `object` is in.
-  void erase(T& object) {
-    check(by_id_.erase(Key(object.key())) == 1, "what is erased is there");
+  // Calls last(object) and erases the object; nothing when there is none of that id.
+  template <class Last>
+  void erase(const Id& id, Last last) {
+    auto found = by_id_.find(Key(id));
+    if (found == by_id_.end()) return;
+    T& object = *found->object;
+    last(object);
+    by_id_.erase(found);
     object = T{};
     spare_.push_back(&object);
   }
@@ -47,7 +51,7 @@ class Directory {
   static constexpr size_t kBlock = 256;
 
   struct Key {
-    explicit Key(const Id& wanted) : id(wanted), hash(std::hash<Id>{}(wanted)) {}
+    explicit Key(const Id& wanted) : id(wanted), hash(boost::hash<std::string>{}(wanted.str())) {}
     const Id& id;
     size_t hash;
   };
@@ -57,6 +61,7 @@ class Directory {
   };
   struct Hash {
     using is_transparent = void;
+    using is_avalanching = void;
     size_t operator()(const auto& key) const { return key.hash; }
   };
   struct Equal {

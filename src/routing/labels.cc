@@ -1,5 +1,7 @@
 #include "routing/labels.h"
 
+#include <boost/container_hash/hash.hpp>
+
 namespace fairlead::routing {
 
 bool is_placement_label(std::string_view name) {
@@ -29,14 +31,12 @@ std::string_view value_of(const Labels& labels, std::string_view name) {
 }
 
 size_t LabelsHash::operator()(const Labels& labels) const {
-  constexpr size_t kMultiplier = 0x9e3779b97f4a7c15;
-  std::hash<std::string_view> hash;
-  size_t mixed = labels.size();
+  size_t hash = 0;
   for (const auto& [name, value] : labels) {
-    mixed = (mixed ^ hash(name)) * kMultiplier;
-    mixed = (mixed ^ hash(value)) * kMultiplier;
+    boost::hash_combine(hash, name);
+    boost::hash_combine(hash, value);
   }
-  return mixed;
+  return hash;
 }
 
 }  // namespace fairlead::routing

@@ -46,7 +46,13 @@ class LoadLedger {
 
  private:
   static constexpr int kLong = limits::kGhostHeartbeats;
+  using Reports = std::array<int32_t, kLong>;
 
+  static constexpr Reports unheard() {
+    Reports none;
+    none.fill(INT32_MAX);
+    return none;
+  }
   size_t age_of(Beat since) const;
 
   Beat beats_ = 0;
@@ -58,14 +64,8 @@ class LoadLedger {
   bool ever_active_ = false;
   // Held jobs by the heartbeats they were held through; the last counts kLong and more.
   std::array<int32_t, kLong + 1> held_by_age_{};
-  // The last kLong reports, in a ring; kUnheard where there was none in this row.
-  std::array<int32_t, kLong> reported_ = unheard();
-
-  static constexpr std::array<int32_t, kLong> unheard() {
-    std::array<int32_t, kLong> none;
-    none.fill(INT32_MAX);
-    return none;
-  }
+  // The last reports in a ring; where none came yet in this row, more than any would say.
+  Reports reported_ = unheard();
 };
 
 }  // namespace fairlead::routing

@@ -128,6 +128,14 @@ class PlainRegistry {
     });
   }
 
+  void end(const JobId& job, const WorkerId& id) {
+    bool ours = std::ranges::any_of(
+        workers_, [&](const auto& entry) { return entry.second.jobs.contains(job); });
+    if (ours) return release(job);
+    auto known = workers_.find(id);
+    if (known != workers_.end() && known->second.present) ++known->second.ended;
+  }
+
   std::vector<WorkerId> sweep(MonotonicTime now) {
     std::vector<WorkerId> expired;
     for (auto& [id, worker] : workers_) {
@@ -285,6 +293,13 @@ class Life {
     JobId job = some_job();
     registry_.release(job);
     plain_.release(job);
+  }
+
+  void end() {
+    JobId job = some_job();
+    WorkerId worker = some_worker();
+    registry_.ended(job, worker);
+    plain_.end(job, worker);
   }
 
   void sweep() {

@@ -46,10 +46,7 @@ void WorkerRegistry::hold(const JobId& job, const WorkerId& worker) {
 }
 
 void WorkerRegistry::release(const JobId& job) {
-  HeldJob* held = jobs_.find(job);
-  if (held == nullptr) return;
-  detach(*held);
-  jobs_.erase(*held);
+  jobs_.erase(job, [this](HeldJob& held) { detach(held); });
 }
 
 void WorkerRegistry::ended(const JobId& job, const WorkerId& worker) {
@@ -163,7 +160,8 @@ void WorkerRegistry::detach(HeldJob& job) {
 }
 
 void WorkerRegistry::forget_if_unused(Worker& worker) {
-  if (!worker.present && worker.jobs == nullptr) workers_.erase(worker);
+  if (worker.present || worker.jobs != nullptr) return;
+  workers_.erase(worker.key(), [](const Worker&) {});
 }
 
 uint64_t WorkerRegistry::ordinal_of(const WorkerId& worker) {

@@ -23,25 +23,9 @@
 #include "routing/load_ledger.h"
 #include "routing/worker.h"
 #include "routing/worker_index.h"
+#include "routing/worker_view.h"
 
 namespace fairlead::routing {
-
-// One worker as placement sees it.
-struct WorkerView {
-  MonotonicTime last_seen;
-  // Jobs handed to it and not released, and how many of these it no longer has (LoadLedger).
-  int32_t held = 0;
-  int32_t ghosts = 0;
-  // Stands for active_jobs in `overloaded` and `score`.
-  int32_t load = 0;
-  bool overloaded = false;
-  double score = 0;
-  // INT32_MAX when it has no limit.
-  int32_t free_slots = 0;
-  // Jobs that may be held by it, ghosts included, by all replicas together; 0: no limit.
-  int32_t slot_limit = 0;
-  WorkerReport report;
-};
 
 enum class HeartbeatEffect {
   kRefused,
@@ -142,7 +126,7 @@ class WorkerRegistry {
   Directory<HeldJob> jobs_;
   // Of the present ones.
   IdOrder ids_;
-  // Mutable: views with labels are made when they are first asked for.
+  // Mutable: views and rankings are made when they are first asked for.
   mutable WorkerIndex index_;
   // One for each present worker, not later than it expires.
   std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> expiries_;

@@ -216,6 +216,24 @@ TEST(Registry, AnExpiredWorkerIsForgottenWithItsLastJob) {
   EXPECT_EQ(registry.find(WorkerId("w"))->load, 0);
 }
 
+TEST(Registry, AJobOfAnotherReplicaThatEndedFreesItsPlaceBeforeTheNextReport) {
+  WorkerRegistry registry;
+  registry.heartbeat(busy_worker("w", 2, 2), at(0));
+  registry.ended(JobId("theirs"), WorkerId("w"));
+  EXPECT_EQ(registry.find(WorkerId("w"))->load, 1);
+  EXPECT_FALSE(registry.find(WorkerId("w"))->overloaded);
+  registry.ended(JobId("theirs"), WorkerId("unknown"));
+  EXPECT_EQ(registry.find(WorkerId("unknown")), nullptr);
+}
+
+TEST(Registry, AnOwnJobThatEndedIsReleasedWhereverItWasHeld) {
+  WorkerRegistry registry;
+  registry.heartbeat(worker("w"), at(0));
+  registry.hold(JobId("ours"), WorkerId("w"));
+  registry.ended(JobId("ours"), WorkerId("other"));
+  EXPECT_EQ(registry.find(WorkerId("w"))->held, 0);
+}
+
 TEST(Registry, GhostsLendTheirPlacesButStayHeld) {
   WorkerRegistry registry;
   registry.hold(JobId("lost"), WorkerId("w"));

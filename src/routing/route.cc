@@ -14,6 +14,18 @@ namespace {
 
 using job::ReasonCode;
 
+void read_labels(const Labels& labels, Route& route) {
+  for (const auto& label : labels) {
+    if (is_placement_label(label.first)) {
+      route.placement.insert(route.placement.end(), label);
+    } else if (label.first == kPreferredWorker) {
+      route.preferred_worker = label.second;
+    } else if (label.first == kPreferredPool) {
+      route.preferred_pool = label.second;
+    }
+  }
+}
+
 std::unexpected<Refusal> refused(std::string detail, const Route& route, const char* cause) {
   Refusal refusal{.code = ReasonCode::kNoPoolMapping, .detail = std::move(detail)};
   if (!route.preferred_pool.empty()) {
@@ -73,11 +85,7 @@ std::expected<Route, Refusal> resolve(const PoolMap& map, const RouteQuery& quer
 
   std::expected<Route, Refusal> resolved;
   Route& route = *resolved;
-  if (query.labels) {
-    route.placement = placement_labels(*query.labels);
-    route.preferred_worker = value_of(*query.labels, kPreferredWorker);
-    route.preferred_pool = value_of(*query.labels, kPreferredPool);
-  }
+  if (query.labels) read_labels(*query.labels, route);
   static const std::vector<PoolName> kNoPools;
   const std::vector<PoolName>* known = map.pools_of(topic);
   const std::vector<PoolName>& mapped = known ? *known : kNoPools;

@@ -26,16 +26,17 @@ constexpr std::array<bool, 256> kPlain = [] {
 
 void append_escaped(std::string& out, std::string_view text) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
-  while (!text.empty()) {
-    auto odd = std::ranges::find_if_not(text, [](unsigned char c) { return kPlain[c]; });
-    auto plain = static_cast<size_t>(odd - text.begin());
-    out.append(text.substr(0, plain));
-    text.remove_prefix(plain);
-    if (text.empty()) return;
-
-    auto byte = static_cast<unsigned char>(text.front());
-    out.append({'%', kDigits[byte >> 4], kDigits[byte & 15]});
-    text.remove_prefix(1);
+  auto is_plain = [](unsigned char c) { return kPlain[c]; };
+  if (std::ranges::all_of(text, is_plain)) {
+    out += text;
+    return;
+  }
+  for (unsigned char c : text) {
+    if (is_plain(c)) {
+      out += static_cast<char>(c);
+    } else {
+      out.append({'%', kDigits[c >> 4], kDigits[c & 15]});
+    }
   }
 }
 

@@ -85,6 +85,21 @@ TEST(WorkerIndex, AViewFollowsWorkersThatComeGoOpenAndClose) {
   EXPECT_EQ(workers.find(eu), "w1 of 1");
 }
 
+TEST(WorkerIndex, ARankingGivenUpForLackOfQuestionsIsMadeAnew) {
+  SmallIndex workers(10);
+  Candidate& first = workers.add({});
+  workers.add({});
+  EXPECT_EQ(workers.find({}), "w0 of 2");
+  for (uint64_t score = 1; score <= 100; ++score) {
+    first.rank.score = score;
+    workers.index().update(first);
+  }
+  EXPECT_EQ(workers.find({}), "w1 of 2");
+  first.rank.score = 0;
+  workers.index().update(first);
+  EXPECT_EQ(workers.find({}), "w0 of 2");
+}
+
 TEST(WorkerIndex, ViewsAndTheirSeatsStayWithinBounds) {
   SmallIndex workers(3, 8);
   std::mt19937 random(5);
