@@ -22,9 +22,10 @@ constexpr std::string_view kMagic = "fairlead";
 constexpr std::string_view kFormatKey = "format";
 constexpr int kFormat = 1;
 
-// In the data folder: the database, and one that is being made.
+// In the data folder: the database, one that is being made, and the lock of its maker.
 constexpr std::string_view kDatabaseName = "db";
 constexpr std::string_view kUnfinishedName = "db.creating";
+constexpr std::string_view kMakersLockName = "LOCK";
 
 rocksdb::Slice slice(std::string_view bytes) {
   return {bytes.data(), bytes.size()};
@@ -57,15 +58,16 @@ class Folder {
     if (!env_->FileExists(database_).ok()) {
       if (auto made = create(); !made) return std::unexpected(made.error());
     }
-    if (auto free = check_lock(); !free) return std::unexpected(free.error());
+    if (auto free = check_unused(); !free) return std::unexpected(free.error());
     if (auto ours = check_database(inspect); !ours) return std::unexpected(ours.error());
     return open_for_writing();
   }
 
  private:
   Result<void> create();
+  rocksdb::Status make_database();
   Result<void> check_foreign_files() const;
-  Result<void> check_lock() const;
+  Result<void> check_unused() const;
   Result<void> check_database(const Database::Inspect& inspect) const;
   Result<void> check_stamp(const Database& database) const;
   Result<std::unique_ptr<Database>> open_for_reading() const;
@@ -77,6 +79,11 @@ class Folder {
                                 Args&&... args) const {
     return fail(code, fmt::format("data folder {}: {}", options_.path,
                                   fmt::format(why, std::forward<Args>(args)...)));
+  }
+
+  std::unexpected<Error> refuse_used(const rocksdb::Status& status) const {
+    return refuse(ErrorCode::kUnavailable, "another process uses it, or it may not be written ({})",
+                  status.ToString());
   }
 
   const RocksOptions& options_;
@@ -91,8 +98,23 @@ Result<void> Folder::create() {
   if (error) return refuse(ErrorCode::kUnavailable, "cannot be made: {}", error.message());
   if (auto empty = check_foreign_files(); !empty) return empty;
 
+  rocksdb::FileLock* lock = nullptr;
+  rocksdb::Status status =
+      env_->LockFile(fmt::format("{}/{}", options_.path, kMakersLockName), &lock);
+  if (!status.ok()) return refuse_used(status);
+  // Somebody else may have made it meanwhile.
+  if (!env_->FileExists(database_).ok()) status = make_database();
+  env_->UnlockFile(lock).PermitUncheckedError();
+  if (!status.ok()) {
+    return refuse(ErrorCode::kUnavailable, "cannot be written: {}", status.ToString());
+  }
+  return {};
+}
+
+rocksdb::Status Folder::make_database() {
+  std::error_code error;
   std::filesystem::remove_all(unfinished_, error);
-  if (error) return refuse(ErrorCode::kUnavailable, "cannot be written: {}", error.message());
+  if (error) return rocksdb::Status::IOError(error.message());
 
   rocksdb::Options creation(database_options(options_), rocksdb::ColumnFamilyOptions());
   creation.create_if_missing = true;
@@ -101,26 +123,23 @@ Result<void> Folder::create() {
   rocksdb::DB* db = nullptr;
   rocksdb::Status status =
       rocksdb::DB::Open(creation, unfinished_, families(options_), &handles, &db);
-  if (status.ok()) {
-    rocksdb::WriteBatch stamp;
-    status = stamp.Put(slice(kMagicKey), slice(kMagic));
-    if (status.ok()) status = stamp.Put(slice(kFormatKey), std::to_string(kFormat));
-    rocksdb::WriteOptions synced;
-    synced.sync = true;
-    if (status.ok()) status = db->Write(synced, &stamp);
-    for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
-    rocksdb::Status closed = db->Close();
-    if (status.ok()) status = closed;
-    delete db;
-  }
+  if (!status.ok()) return status;
+  rocksdb::WriteBatch stamp;
+  status = stamp.Put(slice(kMagicKey), slice(kMagic));
+  if (status.ok()) status = stamp.Put(slice(kFormatKey), std::to_string(kFormat));
+  rocksdb::WriteOptions synced;
+  synced.sync = true;
+  if (status.ok()) status = db->Write(synced, &stamp);
+  for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
+  rocksdb::Status closed = db->Close();
+  delete db;
+  if (status.ok()) status = closed;
+
   if (status.ok()) status = env_->RenameFile(unfinished_, database_);
   std::unique_ptr<rocksdb::Directory> folder;
   if (status.ok()) status = env_->NewDirectory(options_.path, &folder);
   if (status.ok()) status = folder->Fsync();
-  if (!status.ok()) {
-    return refuse(ErrorCode::kUnavailable, "cannot be written: {}", status.ToString());
-  }
-  return {};
+  return status;
 }
 
 Result<void> Folder::check_foreign_files() const {
@@ -131,7 +150,8 @@ Result<void> Folder::check_foreign_files() const {
   }
   std::ranges::sort(names);
   for (const std::string& name : names) {
-    if (name == "." || name == ".." || name == kUnfinishedName) continue;
+    if (name == "." || name == "..") continue;
+    if (name == kUnfinishedName || name == kMakersLockName) continue;
     return refuse(ErrorCode::kInvalid,
                   "it has no Fairlead database but holds other files ({}); name an empty folder",
                   name);
@@ -141,15 +161,14 @@ Result<void> Folder::check_foreign_files() const {
 
 // The lock is RocksDB's own; it is tried first so that nothing is read while another process
 // writes.
-Result<void> Folder::check_lock() const {
+Result<void> Folder::check_unused() const {
   std::string lock_name = database_ + "/LOCK";
   if (!env_->FileExists(lock_name).ok()) return {};
   rocksdb::FileLock* lock = nullptr;
   rocksdb::Status status = env_->LockFile(lock_name, &lock);
   if (status.ok()) status = env_->UnlockFile(lock);
-  if (status.ok()) return {};
-  return refuse(ErrorCode::kUnavailable, "another process uses it, or it may not be written ({})",
-                status.ToString());
+  if (!status.ok()) return refuse_used(status);
+  return {};
 }
 
 Result<void> Folder::check_database(const Database::Inspect& inspect) const {

@@ -118,6 +118,15 @@ TEST_F(DataFolder, IsRefusedWhileAnotherUsesIt) {
   EXPECT_TRUE(open());
 }
 
+TEST_F(DataFolder, IsRefusedWhileAnotherMakesIt) {
+  std::filesystem::create_directories(path_);
+  rocksdb::FileLock* lock = nullptr;
+  ASSERT_TRUE(disk_->env()->LockFile(path_ + "/LOCK", &lock).ok());
+  expect_refused(ErrorCode::kUnavailable, "another process uses it");
+  ASSERT_TRUE(disk_->env()->UnlockFile(lock).ok());
+  EXPECT_TRUE(open());
+}
+
 TEST_F(DataFolder, WithOtherFilesIsRefused) {
   std::filesystem::create_directories(path_);
   std::ofstream(path_ + "/thesis.txt") << "years of work";

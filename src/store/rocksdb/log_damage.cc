@@ -109,7 +109,7 @@ bool damaged_before_its_end(const std::vector<std::string>& logs) {
       auto mark = mark_of(*record);
       if (!mark) continue;
       // A new run has read what the one before it left, torn or not.
-      if (mark->run != last.run) bad = false;
+      if (mark->run != last.run || mark->commit == 1) bad = false;
       if (bad && mark->commit > last.commit + 1) return true;
       if (!bad) last = *mark;
     }

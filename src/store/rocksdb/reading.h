@@ -16,6 +16,23 @@ namespace fairlead::store {
 // The value of an entry in kEndedByTime.
 std::string ended_value(job::State state);
 
+// The values of those keys that are there, in the keys' order.
+template <class T>
+Result<std::vector<T>> read_values(const Database& database, Family family,
+                                   const std::vector<std::string>& keys,
+                                   Result<T> (*decode)(std::string_view)) {
+  std::vector<T> values;
+  for (const std::string& key : keys) {
+    auto bytes = database.get(family, key);
+    if (!bytes) return std::unexpected(bytes.error());
+    if (!*bytes) continue;
+    auto value = decode(**bytes);
+    if (!value) return std::unexpected(value.error());
+    values.push_back(*std::move(value));
+  }
+  return values;
+}
+
 Result<std::optional<job::Record>> read_record(const Database& database, Family family,
                                                const JobId& job);
 

@@ -12,8 +12,6 @@
 // when it is wanted and no longer at hand (record_cache.h).
 #pragma once
 
-#include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,7 +20,7 @@
 
 #include "runtime/clock.h"
 #include "runtime/loop.h"
-#include "store/rocksdb/committer.h"
+#include "store/rocksdb/operations.h"
 #include "store/rocksdb/record_cache.h"
 #include "store/rocksdb/rocks_options.h"
 #include "store/rocksdb/time_index.h"
@@ -39,7 +37,8 @@ class RocksStore final : public Store {
   // and clock must outlive the store, which lives on the loop's thread.
   static Result<std::unique_ptr<RocksStore>> open(RocksOptions options, Loop& loop,
                                                   const Clock& clock);
-  // Everything called so far becomes durable; futures still open never complete.
+  // Everything called so far becomes durable; futures still open never complete. Not to be called
+  // by a task that the store has just resumed.
   ~RocksStore() override;
 
   Answer<Loaded> load(const JobId& job, LoadOptions options) override;
@@ -70,16 +69,14 @@ class RocksStore final : public Store {
 
   const Table& table() const { return table_; }
   uint64_t memory_of_rocksdb() const { return database_->memory_bytes(); }
-  Committer::Statistics statistics() const { return committer_->statistics(); }
+  Committer::Statistics statistics() const { return operations_->statistics(); }
   // Operations that are not yet durable: their futures will complete.
-  size_t outstanding() const { return waiting_.size(); }
+  size_t outstanding() const { return operations_->outstanding(); }
 
  private:
-  // An operation that is not yet durable: what to do when it is.
-  struct Waiting {
-    std::move_only_function<void()> complete;
-    size_t bytes = 0;
-  };
+  // In Family::kMeta: up to where sequences are set aside.
+  static constexpr std::string_view kSequenceKey = "sequence";
+
   // An idempotency key that is not yet durable.
   struct PendingKey {
     KeyHolder holder;
@@ -101,26 +98,8 @@ class RocksStore final : public Store {
   Sequence put(Puts& puts, Message message, bool queued, WallTime now);
   Sequence take_sequences(Puts& puts, uint64_t count);
 
-  // Why nothing more can be taken now, if so; `new_work` asks for space on the disk as well.
-  std::optional<Error> push_back(bool new_work) const;
-  // The id of the operation that is being made.
-  uint64_t operation() const { return last_operation_ + 1; }
-  // Where this turn's puts are collected.
-  Puts& puts();
-  // Ends the operation: its answer is given when it is durable. `bytes` count until then.
-  template <class T>
-  Answer<T> when_durable(Result<T> answer, size_t bytes = 0);
-  // An operation of its own that runs on the committer's thread after all before it; `finish`
-  // makes the answer of its outcome, on the loop's thread.
-  template <class Outcome, class Finish>
-  auto in_order(std::move_only_function<Outcome(const Database&, Puts&)> task, Finish finish,
-                size_t bytes = 0) -> Future<std::invoke_result_t<Finish, Outcome>>;
-  template <class T>
-  Answer<T> in_order(std::move_only_function<Result<T>(const Database&, Puts&)> task,
-                     size_t bytes = 0);
-  void enlist(std::move_only_function<void()> complete, size_t bytes);
-  void hand_over();
-  void complete_until(uint64_t operation);
+  // Lets go of what was kept because it was not yet durable.
+  void let_go();
 
   const RocksOptions options_;
   Loop& loop_;
@@ -136,18 +115,8 @@ class RocksStore final : public Store {
   uint64_t next_sequence_ = 1;
   uint64_t sequence_mark_ = 1;  // sequences below it are set aside on disk
 
-  std::vector<Committer::Step> turn_;  // collected since the last handing over
-  std::deque<Waiting> waiting_;        // operations durable_ + 1 … last_operation_
-  size_t waiting_bytes_ = 0;
-  bool hand_over_posted_ = false;
-  uint64_t last_operation_ = 0;
-  uint64_t handed_over_ = 0;
-  uint64_t durable_ = 0;
-
-  // What is posted to the loop looks here first: the store may be gone.
-  std::shared_ptr<RocksStore*> self_;
   std::unique_ptr<Database> database_;
-  std::unique_ptr<Committer> committer_;
+  std::unique_ptr<Operations> operations_;
 };
 
 }  // namespace fairlead::store

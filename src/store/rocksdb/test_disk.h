@@ -63,6 +63,7 @@ class TestDisk final : public rocksdb::FileSystemWrapper {
   // files may keep a random part of what was not synced, and rubbish at its end; without, nothing.
   void crash_image(const std::string& from, const std::string& to, Random* tearing) {
     std::lock_guard lock(mutex_);
+    std::filesystem::create_directories(to);
     for (const auto& entry : std::filesystem::recursive_directory_iterator(from)) {
       std::string target = to + entry.path().string().substr(from.size());
       if (entry.is_directory()) {

@@ -1,6 +1,9 @@
 #include "store/rocksdb/tuning.h"
 
+#include <algorithm>
+
 #include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
@@ -8,6 +11,8 @@
 namespace fairlead::store {
 
 namespace {
+
+constexpr int kLevels = 7;
 
 // Families that are asked for one key, mostly for one that is not there.
 bool wants_filter(Family family) {
@@ -30,7 +35,11 @@ rocksdb::ColumnFamilyOptions family_options(const RocksOptions& options, Family 
   family_options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   family_options.write_buffer_size = options.memtable_bytes / 4;
   family_options.max_write_buffer_number = 4;
-  family_options.compression = rocksdb::kNoCompression;
+  // Young levels are rewritten soon; most of the bytes are in the old ones.
+  bool lz4 = std::ranges::count(rocksdb::GetSupportedCompressions(), rocksdb::kLZ4Compression) > 0;
+  family_options.compression_per_level.assign(kLevels, rocksdb::kNoCompression);
+  if (lz4)
+    std::fill_n(&family_options.compression_per_level[2], kLevels - 2, rocksdb::kLZ4Compression);
   if (wants_filter(family)) {
     family_options.memtable_prefix_bloom_size_ratio = 0.02;
     family_options.memtable_whole_key_filtering = true;
