@@ -121,12 +121,15 @@ double core_jobs_per_second(Embedded& core, int in_flight) {
 
 void run_core_bench(BenchReport& report) {
   for (int in_flight : {1, 64, 512, 2000}) {
+    std::string name = fmt::format("inflight={}", in_flight);
+    if (!report.wants(name)) continue;
     Embedded core;
     core.add_workers(10, 4000);
     Measured measured;
     core.run(closed_loop(core, in_flight, measured));
-    report_case(report, core, fmt::format("inflight={}", in_flight), measured);
+    report_case(report, core, name, measured);
   }
+  if (!report.wants("offered=1000/s")) return;
   Embedded core;
   core.add_workers(10, 4000);
   Measured measured;

@@ -1,6 +1,7 @@
-// bench [NAME…] [--json]: runs the named benches, or all of them.
+// bench [NAME…] [--case TEXT] [--json]: runs the named benches, or all of them.
 #include <algorithm>
 #include <cstdio>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +28,7 @@ constexpr Bench kBenches[] = {
 };
 
 int usage() {
-  std::fputs("usage: bench [NAME…] [--json]\n", stderr);
+  std::fputs("usage: bench [NAME…] [--case TEXT] [--json]\n", stderr);
   for (const Bench& bench : kBenches) {
     std::fprintf(stderr, "  %-12s %s\n", bench.name.data(), bench.help.data());
   }
@@ -38,10 +39,14 @@ int usage() {
 
 int main(int argc, char** argv) {
   bool json = false;
+  std::string only;
   std::vector<std::string_view> names;
-  for (std::string_view argument : std::vector<std::string_view>(argv + 1, argv + argc)) {
+  for (int i = 1; i < argc; ++i) {
+    std::string_view argument = argv[i];
     if (argument == "--json") {
       json = true;
+    } else if (argument == "--case" && i + 1 < argc) {
+      only = argv[++i];
     } else if (std::ranges::find(kBenches, argument, &Bench::name) != std::end(kBenches)) {
       names.push_back(argument);
     } else {
@@ -49,7 +54,7 @@ int main(int argc, char** argv) {
     }
   }
 
-  BenchReport report(json);
+  BenchReport report(json, only);
   for (const Bench& bench : kBenches) {
     if (names.empty() || std::ranges::find(names, bench.name) != names.end()) bench.run(report);
   }

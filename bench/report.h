@@ -11,7 +11,10 @@ namespace fairlead::bench {
 class BenchReport {
  public:
   // `json`: one object a line, {"bench":…,"case":…,"value":…,"unit":…, more…}; else aligned text.
-  explicit BenchReport(bool json) : json_(json) {}
+  // `only`: the cases whose name has this in it are run, the others are left out.
+  BenchReport(bool json, std::string only) : json_(json), only_(std::move(only)) {}
+
+  bool wants(std::string_view case_name) const { return case_name.contains(only_); }
 
   // Prints at once. `more` are further figures with their names.
   void add(std::string_view bench, std::string_view case_name, double value, std::string_view unit,
@@ -19,6 +22,7 @@ class BenchReport {
 
  private:
   bool json_;
+  std::string only_;
 };
 
 }  // namespace fairlead::bench
