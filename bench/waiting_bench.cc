@@ -35,7 +35,7 @@ double heap_bytes() {
 Task<void> submit_some(Embedded& core, int& left) {
   while (left > 0) {
     --left;
-    bool taken = co_await core.submit("job.nobody");
+    bool taken = co_await core.submit_unserved();
     check(taken, "a submit is taken");
   }
 }

@@ -36,7 +36,7 @@ struct LoadOptions {
 };
 
 struct Loaded {
-  std::optional<job::Record> record;
+  Snapshot record;  // null: there is no such job
   std::string request;
   bool lease_taken = false;  // false when none was asked for, or another token holds it
 };

@@ -116,7 +116,7 @@ std::optional<Receipt> Table::refusal(const Change& change, const Before& before
   bool fits = guard.revision ? before.state && before.revision == *guard.revision : !before.state;
   if (!fits) return Conflict{};
   if (!guard.lease.empty() && !leases_.holds(job_lease_key(change.next.id), guard.lease, now)) {
-    return Conflict{std::nullopt, true};
+    return Conflict{nullptr, true};
   }
 
   std::optional<job::State> from = before.state;
