@@ -49,6 +49,7 @@ class Embedded {
 
   AsioLoop& loop() { return loop_; }
   store::RocksStore& store() { return *store_; }
+  const store::RocksStore& store() const { return *store_; }
   scheduler::Scheduler& scheduler() { return *scheduler_; }
   Nursery& nursery() { return nursery_; }
   // From submit to the worker's hands, in microseconds.

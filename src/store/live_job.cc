@@ -1,5 +1,7 @@
 #include "store/live_job.h"
 
+#include "base/limits.h"
+
 #include <cstring>
 #include <new>
 
@@ -8,7 +10,8 @@ namespace fairlead::store {
 LiveJob* LiveJob::make(std::string_view id) {
   void* memory = ::operator new(sizeof(LiveJob) + id.size());
   LiveJob* job = new (memory) LiveJob;
-  job->id_size = static_cast<uint32_t>(id.size());
+  static_assert(limits::kJobIdBytesMax <= UINT16_MAX);
+  job->id_size = static_cast<uint16_t>(id.size());
   std::memcpy(static_cast<void*>(job + 1), id.data(), id.size());
   return job;
 }

@@ -27,8 +27,8 @@ void drop_if_empty(Nodes& nodes, typename Nodes::mapped_type::element_type* node
 }
 
 // Never 0, which stands for no text.
-uint64_t hash_of(std::string_view text) {
-  uint64_t hash = std::hash<std::string_view>{}(text);
+uint32_t hash_of(std::string_view text) {
+  auto hash = static_cast<uint32_t>(std::hash<std::string_view>{}(text));
   return hash == 0 ? 1 : hash;
 }
 
@@ -139,7 +139,7 @@ std::optional<Receipt> Table::refusal(const Change& change, const Before& before
     uint32_t held = worker_slots(change.next.assignee) - there(live);
     for (const Ghost& ghost : change.ghosts) {
       const LiveJob* job = find(ghost.job.str());
-      held -= job != live && there(job) && job->dispatched_at == to_micros(ghost.dispatched_at);
+      held -= job != live && there(job) && job->since == to_micros(ghost.dispatched_at);
     }
     if (held >= change.worker_limit) return Full{Full::Slot::kWorker, held};
   }
@@ -175,7 +175,7 @@ void Table::link(LiveJob* job, const job::Record& record, MonotonicTime now, Wal
   job->due = record.due ? to_micros(*record.due) : 0;
   job->tenant_slot = job::holds_tenant_slot(record);
   job->publish_pending = record.publish_pending;
-  job->dispatched_at = to_micros(record.dispatched_at);
+  job->since = to_micros(record.dispatched_at);
 
   job->tenant = node_of(tenants_, record.tenant.str());
   job->tenant->slots += job->tenant_slot;
@@ -309,7 +309,7 @@ std::vector<JobId> Table::scan(const Query& query) const {
     case Query::By::kDue:
       return Collector<&LiveJob::due>(query, behind, last).until(by_due_, until);
     case Query::By::kUnpublished:
-      return Collector<&LiveJob::dispatched_at>(query, behind, last).until(unpublished_, until);
+      return Collector<&LiveJob::since>(query, behind, last).until(unpublished_, until);
     case Query::By::kEnded:
       return {};
   }
