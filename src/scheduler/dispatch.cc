@@ -97,6 +97,8 @@ Task<Walked> Dispatch::advance(WalkerPtr owned) {
     replica_.log.warning(refusal.detail, {{"job_id", record.id.str()}});
     co_return co_await end(walker, {State::kFailed, refusal.code, {}, refusal.detail});
   }
+  walker.deadline_ms = walker.request().budget().deadline_ms();
+  walker.packet.reset();
   co_return co_await place(std::move(owned), *std::move(route));
 }
 
@@ -356,7 +358,7 @@ Task<Result<store::Receipt>> Dispatch::commit_dispatch(const Walker& walker, con
     job::Record next = dispatch_change(walker, placed, limits).next;
     (void)co_await replica_.bus.publish(
         placed.subject,
-        dispatch_packet(next, walker.request(), walker.request_bytes, replica_.clock.wall()),
+        dispatch_packet(next, walker.request_bytes, walker.deadline_ms, replica_.clock.wall()),
         dispatch_id(next.id, next.epoch));
   }
   replica_.registry.hold(record.id, placed.worker);
@@ -382,7 +384,7 @@ Task<void> Dispatch::hand_over(WalkerPtr walker, store::Snapshot record, std::st
   Result<bus::Published> published = bus::Published::kStored;
   if (!planted(PlantedBug::kPublishBeforeCommit)) {
     std::string packet =
-        dispatch_packet(*record, walker->request(), walker->request_bytes, replica_.clock.wall());
+        dispatch_packet(*record, walker->request_bytes, walker->deadline_ms, replica_.clock.wall());
     std::string id = dispatch_id(record->id, record->epoch);
     walker.reset();
     if (planted(PlantedBug::kEpochPublishedTwice)) {

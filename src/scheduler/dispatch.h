@@ -37,9 +37,11 @@ struct Walker {
 
   std::string token;
   job::Record record;
-  // Holds the request, and the bytes in which it came.
+  // Holds the request until the job has a route.
   Packet packet;
+  // The request as it came, and the time that it gives the worker.
   std::string request_bytes;
+  int64_t deadline_ms = 0;
   std::optional<Sequence> consumed;
   // How it was claimed, if it was.
   std::optional<store::Claim> claim;

@@ -48,13 +48,13 @@ std::string dispatch_id(const JobId& job, Epoch epoch) {
   return "jobreq:" + job.str() + ":" + std::to_string(epoch.value());
 }
 
-std::string dispatch_packet(const job::Record& record, const cap::JobRequest& request,
-                            std::string_view request_bytes, WallTime now) {
+std::string dispatch_packet(const job::Record& record, std::string_view request_bytes,
+                            int64_t deadline_ms, WallTime now) {
   cap::JobRequest added;
   added.set_job_id(record.id.str());
   added.set_topic(record.topic.str());
   if (!record.decision.constraints.empty()) {
-    added.mutable_budget()->set_deadline_ms(request.budget().deadline_ms());
+    added.mutable_budget()->set_deadline_ms(deadline_ms);
     job::apply_constraints(record.decision.constraints, added);
   }
   cap::DispatchIdentity* dispatch = added.mutable_dispatch();

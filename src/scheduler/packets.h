@@ -27,12 +27,15 @@ class Packet {
   cap::BusPacket& operator*() const { return *memory_->packet; }
   cap::BusPacket* operator->() const { return memory_->packet; }
 
- private:
-  // Enough for a usual request; a larger one adds blocks.
-  static constexpr size_t kFirstBlock = 2048;
+  // Lets go of all it holds. REQUIRES: it is not looked at any more.
+  void reset() { memory_.reset(); }
 
+ private:
   struct Memory {
-    std::array<char, kFirstBlock> block;
+    Memory() {}  // the block is not to be filled with zeros first
+
+    // Enough for a usual packet; a larger one adds blocks.
+    std::array<char, 1280> block;
     google::protobuf::Arena arena{block.data(), block.size()};
     cap::BusPacket* packet = google::protobuf::Arena::CreateMessage<cap::BusPacket>(&arena);
   };
@@ -44,8 +47,8 @@ Result<Packet> read_packet(std::string_view bytes);
 
 // The job as its worker gets it: the bytes of its request, and behind them, where they count more,
 // what the policy demands and the identity of this dispatch.
-std::string dispatch_packet(const job::Record& record, const cap::JobRequest& request,
-                            std::string_view request_bytes, WallTime now);
+std::string dispatch_packet(const job::Record& record, std::string_view request_bytes,
+                            int64_t deadline_ms, WallTime now);
 // The id of a dispatch on the bus: "jobreq:<job>:<epoch>".
 std::string dispatch_id(const JobId& job, Epoch epoch);
 

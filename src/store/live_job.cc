@@ -1,9 +1,9 @@
 #include "store/live_job.h"
 
-#include "base/limits.h"
-
 #include <cstring>
 #include <new>
+
+#include "base/limits.h"
 
 namespace fairlead::store {
 
