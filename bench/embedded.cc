@@ -96,6 +96,9 @@ Embedded::Embedded(std::string folder) : folder_(std::move(folder)) {
   scheduler_ = std::make_unique<scheduler::Scheduler>(
       scheduler::Plugs{loop_, clock_, random_, *store_, *bus_, gate_, log_}, settings,
       std::make_shared<routing::PoolMap>(*std::move(pools)));
+  bus_->on_terminated([this](bus::Delivery delivery, std::string reason) {
+    return scheduler_->bury(std::move(delivery), std::move(reason));
+  });
   run(start());
 }
 

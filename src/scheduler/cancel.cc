@@ -21,7 +21,7 @@ Task<bus::Verdict> Cancel::handle(bus::Delivery delivery) {
   Result<bool> cancelled = co_await cancel(job, (*packet)->job_cancel().reason(), delivery.queued);
   if (cancelled || cancelled.error().code == ErrorCode::kNotFound) co_return bus::Verdict::ack();
   replica_.metrics.add(Counter::kJobCancelFailures);
-  co_return bus::Verdict::nak(limits::kRetryStore, cancelled.error().message);
+  co_return bus::Verdict::not_now(limits::kRetryStore, cancelled.error().message);
 }
 
 Task<Result<bool>> Cancel::cancel(JobId job, std::string reason, std::optional<Sequence> consumed) {

@@ -83,7 +83,7 @@ Task<bus::Verdict> Results::handle(bus::Delivery delivery) {
   JobId job(result.job_id());
   for (int tries = 0; tries < limits::kConflictRetriesMax; ++tries) {
     Result<store::Loaded> loaded = co_await replica_.store.load(job, {});
-    if (!loaded) co_return bus::Verdict::nak(limits::kRetryStore, loaded.error().message);
+    if (!loaded) co_return bus::Verdict::not_now(limits::kRetryStore, loaded.error().message);
     if (!loaded->record) co_return co_await handle_unknown(result);
     const job::Record& record = *loaded->record;
     bool alive = replica_.registry.alive(record.assignee, replica_.clock.monotonic());
@@ -94,10 +94,10 @@ Task<bus::Verdict> Results::handle(bus::Delivery delivery) {
       co_return bus::Verdict::ack();
     }
     Result<store::Receipt> receipt = co_await commit_result(record, result, delivery);
-    if (!receipt) co_return bus::Verdict::nak(limits::kRetryStore, receipt.error().message);
+    if (!receipt) co_return bus::Verdict::not_now(limits::kRetryStore, receipt.error().message);
     if (!std::holds_alternative<store::Conflict>(*receipt)) co_return bus::Verdict::ack();
   }
-  co_return bus::Verdict::nak(limits::kRetryBusy, "the record keeps changing");
+  co_return bus::Verdict::not_now(limits::kRetryBusy, "the record keeps changing");
 }
 
 // Kept for people to see; there is no job to change (H-44).
@@ -111,7 +111,7 @@ Task<bus::Verdict> Results::handle_unknown(const cap::JobResult& result) {
   entry.reason_code = job::to_string(ReasonCode::kUnknownJob);
   entry.created_at = replica_.clock.wall();
   Result<void> kept = co_await replica_.store.put_dead_letter(std::move(entry));
-  if (!kept) co_return bus::Verdict::nak(limits::kRetryStore, kept.error().message);
+  if (!kept) co_return bus::Verdict::not_now(limits::kRetryStore, kept.error().message);
   co_return bus::Verdict::ack();
 }
 

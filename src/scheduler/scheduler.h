@@ -35,6 +35,9 @@ class Scheduler {
   // Ends a job and tells its worker.
   Task<Result<bool>> cancel(JobId job, std::string reason);
 
+  // For a bus that is about to give a message up: keeps a dead letter of it.
+  Task<Result<void>> bury(bus::Delivery delivery, std::string reason);
+
   const Metrics& metrics() const { return replica_.metrics; }
   const routing::WorkerRegistry& registry() const { return replica_.registry; }
   const routing::PoolMap& pools() const { return *replica_.pools; }

@@ -42,9 +42,9 @@ bus::Verdict verdict_of(const Walked& walked) {
     case Outcome::kEnded:
       return bus::Verdict::ack();
     case Outcome::kLost:
-      return bus::Verdict::nak(limits::kRetryBusy, "the record changed");
+      return bus::Verdict::not_now(limits::kRetryBusy, "the record changed");
     case Outcome::kFailed:
-      return bus::Verdict::nak(limits::kRetryStore, walked.error.message);
+      return bus::Verdict::not_now(limits::kRetryStore, walked.error.message);
   }
   return bus::Verdict::ack();
 }
@@ -73,8 +73,8 @@ Task<bus::Verdict> Submit::handle(bus::Delivery delivery) {
   auto taken = co_await leases_.take(walker->record.id, true, limits::kLeaseWaitMax);
   if (!taken) {
     bool busy = taken.error().message == "job lock busy";
-    co_return bus::Verdict::nak(busy ? limits::kRetryBusy : limits::kRetryStore,
-                                taken.error().message);
+    co_return bus::Verdict::not_now(busy ? limits::kRetryBusy : limits::kRetryStore,
+                                    taken.error().message);
   }
   walker->token = std::move(taken->token);
   if (!taken->loaded.record) co_return co_await handle_new(std::move(walker));
@@ -109,12 +109,12 @@ Task<bus::Verdict> Submit::handle_new(WalkerPtr walker) {
   auto* applied = receipt ? std::get_if<store::Applied>(&*receipt) : nullptr;
   if (!applied) {
     leases_.release(record.id, walker->token);
-    if (!receipt) co_return bus::Verdict::nak(limits::kRetryStore, receipt.error().message);
+    if (!receipt) co_return bus::Verdict::not_now(limits::kRetryStore, receipt.error().message);
     if (std::holds_alternative<store::DuplicateKey>(*receipt)) {
       replica_.metrics.add(Counter::kIdempotencyDuplicates);
       co_return bus::Verdict::ack();
     }
-    co_return bus::Verdict::nak(limits::kRetryBusy, "the record changed");
+    co_return bus::Verdict::not_now(limits::kRetryBusy, "the record changed");
   }
   record.revision = applied->record->revision;
   replica_.nursery.spawn(advance_alone(std::move(walker)));

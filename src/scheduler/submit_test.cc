@@ -124,5 +124,19 @@ TEST_F(SubmitTest, StoreAndWorkerGetTheVeryBytesOfTheRequest) {
   bus_.drop();
 }
 
+TEST_F(SubmitTest, AMessageThatTheBusGivesUpLeavesADeadLetter) {
+  ASSERT_TRUE(run(bus_.start()));
+  Scheduler scheduler(plugs(gate_), {}, pools());
+  cap::BusPacket packet;
+  packet.mutable_job_request()->set_job_id("j1");
+  bus::Delivery delivery{.subject = std::string(bus::kSubmitSubject),
+                         .payload = job::serialise(packet)};
+  ASSERT_TRUE(run(scheduler.bury(std::move(delivery), "delivered too often")));
+  auto letter = store_.dead_letter(JobId("j1")).await_resume();
+  ASSERT_TRUE(letter && *letter);
+  EXPECT_EQ((*letter)->reason, "sys.job.submit: delivered too often");
+  EXPECT_EQ((*letter)->reason_code, "poison_message");
+}
+
 }  // namespace
 }  // namespace fairlead::scheduler

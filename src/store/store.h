@@ -77,7 +77,7 @@ struct StoredMessage {
   Sequence sequence;
   Message message;
   bool queued = false;
-  uint32_t deliveries = 0;
+  WallTime stored_at;
 };
 
 struct Claims {

@@ -179,7 +179,7 @@ Answer<void> MemoryStore::sign_of_life(std::string replica) {
 
 Sequence MemoryStore::keep(Message message, bool queued, WallTime now) {
   Sequence sequence(++sequences_);
-  messages_[sequence] = {{sequence, std::move(message), queued, 0}, now};
+  messages_[sequence] = {sequence, std::move(message), queued, now};
   return sequence;
 }
 
@@ -194,9 +194,9 @@ Answer<void> MemoryStore::forget(std::vector<Sequence> messages) {
 
 Answer<std::vector<StoredMessage>> MemoryStore::orphans(WallTime stored_before, size_t limit) {
   std::vector<StoredMessage> found;
-  for (const auto& [sequence, held] : messages_) {
+  for (const auto& [sequence, message] : messages_) {
     if (found.size() == limit) break;
-    if (held.stored_at < stored_before) found.push_back(held.stored);
+    if (message.stored_at < stored_before) found.push_back(message);
   }
   return found;
 }

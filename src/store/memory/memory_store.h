@@ -49,10 +49,6 @@ class MemoryStore final : public Store {
   const Table& table() const { return table_; }
 
  private:
-  struct Held {
-    StoredMessage stored;
-    WallTime stored_at;
-  };
   struct KeyHolder {
     JobId job;
     WallTime expires;
@@ -73,7 +69,7 @@ class MemoryStore final : public Store {
   std::set<std::pair<WallTime, JobId>> ended_by_time_;
   std::unordered_map<std::string, std::string> requests_;
   std::map<std::pair<TenantId, std::string>, KeyHolder> idempotency_;
-  std::map<Sequence, Held> messages_;
+  std::map<Sequence, StoredMessage> messages_;
   uint64_t sequences_ = 0;
   std::map<std::string, Timer> timers_;
   std::map<JobId, DeadLetter> dead_letters_;

@@ -60,10 +60,10 @@ Result<void> RocksStore::rebuild(const Database& database) {
     if (!number) return fail(ErrorCode::kCorrupt, "the sequence mark makes no sense");
     next_sequence_ = sequence_mark_ = *number;
   }
-  auto read = for_each<KeptMessage>(database, Family::kMessage, decode_message,
-                                    [this](std::string_view, KeptMessage message) {
-                                      messages_.emplace(message.stored.sequence, message.stored_at);
-                                    });
+  auto read = for_each<StoredMessage>(database, Family::kMessage, decode_message,
+                                      [this](std::string_view, StoredMessage message) {
+                                        messages_.emplace(message.sequence, message.stored_at);
+                                      });
   if (!read) return read;
   read = for_each<Timer>(database, Family::kTimer, decode_timer,
                          [this](std::string_view key, Timer timer) { timers_.set(key, timer.at); });
