@@ -41,13 +41,13 @@ Walked failed(Error error) {
 
 }  // namespace
 
-std::expected<routing::Route, routing::Refusal> route_of(const routing::PoolMap& pools,
-                                                         const job::Record& record,
-                                                         const cap::JobRequest& request) {
+routing::RememberedRoutes::Answer route_of(Replica& replica, const job::Record& record,
+                                           const cap::JobRequest& request) {
   routing::Labels labels;
   for (const auto& [name, value] : request.labels()) labels.emplace(name, value);
   const auto& needs = request.meta().requires_();
-  return routing::resolve(pools, {record.topic, {needs.begin(), needs.end()}, &labels});
+  return replica.routes.resolve(replica.pools,
+                                {record.topic, {needs.begin(), needs.end()}, &labels});
 }
 
 // --- The walk ------------------------------------------------------------------------------------
@@ -71,14 +71,14 @@ Task<Walked> Dispatch::advance(Walker walker) {
 
   if (std::optional<Walked> stopped = co_await judge(walker)) co_return *std::move(stopped);
 
-  auto route = route_of(*replica_.pools, record, walker.request);
+  auto route = route_of(replica_, record, walker.request);
   if (!route) {
     routing::Refusal& refusal = route.error();
     if (refusal.hint) count_hints({*refusal.hint});
     replica_.log.warning(refusal.detail, {{"job_id", record.id.str()}});
     co_return co_await end(walker, {State::kFailed, refusal.code, {}, refusal.detail});
   }
-  co_return co_await place(walker, *route);
+  co_return co_await place(walker, **route);
 }
 
 // Takes the record to where a walk starts: SCHEDULED for a dispatch that has to be made anew.

@@ -15,6 +15,7 @@
 #include "cordum/agent/v1/job.pb.h"
 #include "job/constraints.h"
 #include "routing/placement.h"
+#include "routing/remembered_routes.h"
 #include "routing/route.h"
 #include "runtime/task.h"
 #include "scheduler/commits.h"
@@ -114,8 +115,7 @@ class Dispatch {
 };
 
 // The route that a request asks for.
-std::expected<routing::Route, routing::Refusal> route_of(const routing::PoolMap& pools,
-                                                         const job::Record& record,
-                                                         const cap::JobRequest& request);
+routing::RememberedRoutes::Answer route_of(Replica& replica, const job::Record& record,
+                                           const cap::JobRequest& request);
 
 }  // namespace fairlead::scheduler
