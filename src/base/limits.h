@@ -32,6 +32,9 @@ inline constexpr size_t kReasonBytesMax = 2048;
 // Workers a replica keeps in its registry; further ones are refused and counted.
 inline constexpr size_t kWorkersMax = 200'000;
 inline constexpr size_t kWorkerLabelsMax = 64;
+// Routes that are remembered, and the bytes of what one job says that leads to it: a few MB in all.
+inline constexpr size_t kRoutesRememberedMax = 1024;
+inline constexpr size_t kRouteKeyBytesMax = 1024;
 
 // --- A job's life ------------------------------------------------------------------------------
 // Attempts before a waiting job is given up (about 25 minutes of backoff).

@@ -94,7 +94,7 @@ WorkerIndex::Found WorkerIndex::find(const std::vector<PoolName>& pools, const L
     if (view == nullptr) continue;
 
     found.matching += view->size_but(excluded);
-    const Candidate* best = view->best_but(excluded);
+    Candidate* best = view->best_but(excluded);
     if (best && (!found.best || best->rank < found.best->rank)) found.best = best;
   }
   return found;

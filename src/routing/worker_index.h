@@ -24,7 +24,7 @@ class WorkerIndex {
  public:
   struct Found {
     // The best of the open ones; nullptr when there is none.
-    const Candidate* best = nullptr;
+    Candidate* best = nullptr;
     // All in the pools with the labels, open or not.
     size_t matching = 0;
   };

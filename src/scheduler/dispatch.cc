@@ -60,13 +60,13 @@ constexpr size_t kUsualHistory = 5;
 
 }  // namespace
 
-std::expected<routing::Route, routing::Refusal> route_of(const routing::PoolMap& pools,
-                                                         const job::Record& record,
-                                                         const cap::JobRequest& request) {
+routing::RememberedRoutes::Answer route_of(Replica& replica, const job::Record& record,
+                                           const cap::JobRequest& request) {
   routing::Labels labels;
   for (const auto& [name, value] : request.labels()) labels.emplace(name, value);
   const auto& needs = request.meta().requires_();
-  return routing::resolve(pools, {record.topic, {needs.begin(), needs.end()}, &labels});
+  return replica.routes.resolve(replica.pools,
+                                {record.topic, {needs.begin(), needs.end()}, &labels});
 }
 
 // --- The walk ------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ Task<Walked> Dispatch::advance(WalkerPtr owned) {
 
   if (std::optional<Walked> stopped = co_await judge(walker)) co_return *std::move(stopped);
 
-  auto route = route_of(*replica_.pools, record, walker.request());
+  auto route = route_of(replica_, record, walker.request());
   if (!route) {
     routing::Refusal& refusal = route.error();
     if (refusal.hint) count_hints({*refusal.hint});
@@ -189,7 +189,8 @@ Task<std::optional<Walked>> Dispatch::judge(Walker& walker) {
   co_return std::nullopt;
 }
 
-Task<Walked> Dispatch::place(WalkerPtr owned, routing::Route route) {
+Task<Walked> Dispatch::place(WalkerPtr owned, std::shared_ptr<const routing::Route> remembered) {
+  const routing::Route& route = *remembered;
   Walker& walker = *owned;
   job::Record& record = walker.record;
   job::Limits limits = job::limits_of(record.decision.constraints);

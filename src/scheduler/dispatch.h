@@ -16,6 +16,7 @@
 #include "cordum/agent/v1/job.pb.h"
 #include "job/constraints.h"
 #include "routing/placement.h"
+#include "routing/remembered_routes.h"
 #include "routing/route.h"
 #include "runtime/task.h"
 #include "scheduler/commits.h"
@@ -100,7 +101,7 @@ class Dispatch {
 
   void begin(Walker& walker, WallTime now);
   Task<std::optional<Walked>> judge(Walker& walker);
-  Task<Walked> place(WalkerPtr walker, routing::Route route);
+  Task<Walked> place(WalkerPtr walker, std::shared_ptr<const routing::Route> route);
   std::expected<Placed, routing::NotPlaced> pick(const Walker& walker, const routing::Route& route,
                                                  std::vector<WorkerId>& excluded, int& stale);
   store::Change dispatch_change(const Walker& walker, const Placed& placed,
@@ -130,8 +131,7 @@ class Dispatch {
 };
 
 // The route that a request asks for.
-std::expected<routing::Route, routing::Refusal> route_of(const routing::PoolMap& pools,
-                                                         const job::Record& record,
-                                                         const cap::JobRequest& request);
+routing::RememberedRoutes::Answer route_of(Replica& replica, const job::Record& record,
+                                           const cap::JobRequest& request);
 
 }  // namespace fairlead::scheduler
