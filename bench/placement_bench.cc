@@ -70,6 +70,7 @@ class World {
       registry_.heartbeat(workers_.back(), MonotonicTime{});
     }
     for (const char* zone : kZones) labels_.push_back(make_labels(zone));
+    for (const Labels& labels : labels_) queries_.push_back(make_query(labels));
     for (int i = 0; i < workers * kJobsPerWorker; ++i) {
       jobs_.emplace_back(fmt::format("{:08x}-9a4b-4c57-8d55-3f6c2c1e0b7d", random_()));
     }
@@ -102,10 +103,15 @@ class World {
     return labels;
   }
 
-  void place(const JobId& job) {
+  RouteQuery make_query(const Labels& labels) const {
     RouteQuery query{.topic = Topic(difficulty_.needs ? "job.needy" : "job.plain"),
-                     .labels = &labels_[steps_ % labels_.size()]};
+                     .labels = &labels};
     if (difficulty_.needs) query.requires_ = {"GPU", "cuda"};
+    return query;
+  }
+
+  void place(const JobId& job) {
+    const RouteQuery& query = queries_[steps_ % queries_.size()];
     auto route = routes_.resolve(map_, query);
     check(route.has_value(), "the topic is mapped");
     auto picked = pick(registry_, **route);
@@ -125,6 +131,7 @@ class World {
   WorkerRegistry registry_;
   std::vector<WorkerReport> workers_;
   std::vector<Labels> labels_;
+  std::vector<RouteQuery> queries_;
   std::vector<JobId> jobs_;
   std::mt19937 random_{7};
   uint64_t steps_ = 0;

@@ -116,8 +116,7 @@ std::vector<JobId> WorkerRegistry::held_jobs(const WorkerId& worker) const {
   return jobs;
 }
 
-WorkerRegistry::Candidates WorkerRegistry::candidates(const std::vector<PoolName>& pools,
-                                                      const Labels& placement,
+WorkerRegistry::Candidates WorkerRegistry::candidates(const Route& route,
                                                       std::span<const WorkerId> excluded) const {
   std::vector<const Candidate*> absent;
   for (const WorkerId& worker : excluded) {
@@ -126,7 +125,7 @@ WorkerRegistry::Candidates WorkerRegistry::candidates(const std::vector<PoolName
   std::ranges::sort(absent);
   absent.erase(std::ranges::unique(absent).begin(), absent.end());
 
-  WorkerIndex::Found found = index_.find(pools, placement, absent);
+  WorkerIndex::Found found = index_.find(route.pools, route.placement, absent, route.found);
   if (found.best == nullptr) return {.matching = found.matching};
   recent_ = static_cast<Worker*>(found.best);
   return {.best = found.best->report, .matching = found.matching};

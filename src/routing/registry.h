@@ -21,6 +21,7 @@
 #include "routing/id_order.h"
 #include "routing/labels.h"
 #include "routing/load_ledger.h"
+#include "routing/route.h"
 #include "routing/worker.h"
 #include "routing/worker_index.h"
 #include "routing/worker_view.h"
@@ -82,9 +83,8 @@ class WorkerRegistry {
   // Sorted; also of a worker that is not known.
   std::vector<JobId> held_jobs(const WorkerId& worker) const;
 
-  // What `pick` (placement.h) chooses from. REQUIRES: `pools` names none twice.
-  Candidates candidates(const std::vector<PoolName>& pools, const Labels& placement,
-                        std::span<const WorkerId> excluded) const;
+  // What `pick` (placement.h) chooses from.
+  Candidates candidates(const Route& route, std::span<const WorkerId> excluded) const;
 
  private:
   struct HeldJob;
