@@ -175,7 +175,8 @@ void Table::link(LiveJob* job, const job::Record& record, MonotonicTime now, Wal
   job->due = record.due ? to_micros(*record.due) : 0;
   job->tenant_slot = job::holds_tenant_slot(record);
   job->publish_pending = record.publish_pending;
-  job->since = to_micros(record.dispatched_at);
+  bool in_class = record.wait && !record.wait->wait_class.empty();
+  job->since = to_micros(in_class ? record.wait->since : record.dispatched_at);
 
   job->tenant = node_of(tenants_, record.tenant.str());
   job->tenant->slots += job->tenant_slot;
@@ -187,8 +188,7 @@ void Table::link(LiveJob* job, const job::Record& record, MonotonicTime now, Wal
   }
   if (job->deadline) by_deadline_.insert(job);
   if (job->publish_pending) unpublished_.insert(job);
-  if (record.wait && !record.wait->wait_class.empty()) {
-    job->since = to_micros(record.wait->since);
+  if (in_class) {
     Duration pause = record.due ? std::max(Duration(0), *record.due - wall) : Duration(0);
     waiting_.add(job, record.wait->wait_class, now + std::min(pause, limits::kBackoffMax));
   } else if (job->due) {
