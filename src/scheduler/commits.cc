@@ -7,6 +7,8 @@ namespace fairlead::scheduler {
 
 Task<Result<store::Receipt>> Commits::commit(store::Change change) {
   std::vector<store::Message> messages = change.messages;
+  std::optional<job::Record> shown;
+  if (replica_.watcher) shown = change.next;
   std::optional<JobId> freed;
   if (!job::holds_worker_slot(change.next)) freed = change.next.id;
   Result<store::Receipt> receipt = co_await replica_.store.apply(std::move(change));
@@ -20,6 +22,10 @@ Task<Result<store::Receipt>> Commits::commit(store::Change change) {
   auto* applied = std::get_if<store::Applied>(&*receipt);
   if (!applied) co_return receipt;
   if (freed) replica_.registry.release(*freed);
+  if (shown && replica_.watcher) {
+    shown->revision = applied->revision;
+    replica_.watcher(*shown);
+  }
   if (!messages.empty()) {
     replica_.nursery.spawn(publish_messages(std::move(messages), applied->messages));
   }
