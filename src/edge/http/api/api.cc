@@ -83,10 +83,24 @@ Result<Pairs> parse_query(std::string_view text) {
   return pairs;
 }
 
-Api::Api() {
-  add_job_routes(routes_);
-  add_job_reading_routes(routes_);
-  add_status_routes(routes_);
+Routes all_routes() {
+  Routes routes;
+  add_job_routes(routes);
+  add_job_reading_routes(routes);
+  add_placement_routes(routes);
+  add_dead_letter_routes(routes);
+  add_worker_routes(routes);
+  add_pool_routes(routes);
+  add_topic_routes(routes);
+  add_queue_routes(routes);
+  add_memory_routes(routes);
+  add_stream_routes(routes);
+  add_status_routes(routes);
+  add_description_routes(routes);
+  return routes;
+}
+
+Api::Api(Routes routes) : routes_(std::move(routes)) {
   for (const Route& route : routes_) {
     std::vector<std::string> segments;
     for (std::string_view segment : segments_of(route.pattern)) {
@@ -138,18 +152,18 @@ std::expected<Planned, Reply> Api::plan(Request request, ReadTools& tools) const
     }
   }
   if (!found && !allowed.empty()) {
-    Reply reply = problem(405, fmt::format("{} is not for this path, which takes {}",
-                                           to_string(request.method), allowed),
-                          "method_not_allowed");
+    Reply reply = problem(
+        405,
+        fmt::format("{} is not for this path, which takes {}", to_string(request.method), allowed),
+        "method_not_allowed");
     reply.with("Allow", allowed);
     return std::unexpected(std::move(reply));
   }
   if (!found) return std::unexpected(problem(404, "no such path", "not_found"));
   if (!may(request.caller, found->access)) {
-    return std::unexpected(
-        problem(403, "access denied", "access_denied",
-                {{"required", role_needed(found->access)},
-                 {"granted", to_string(request.caller.role)}}));
+    return std::unexpected(problem(
+        403, "access denied", "access_denied",
+        {{"required", role_needed(found->access)}, {"granted", to_string(request.caller.role)}}));
   }
   auto call = found->read(request, tools);
   if (!call) return std::unexpected(std::move(call.error()));

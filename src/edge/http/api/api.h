@@ -10,6 +10,9 @@
 
 namespace fairlead::http {
 
+// Every route of the API.
+Routes all_routes();
+
 // A request that was understood: what to run on the loop, and how long its caller waits.
 struct Planned {
   Call call;
@@ -18,7 +21,9 @@ struct Planned {
 
 class Api {
  public:
-  Api();
+  explicit Api(Routes routes = all_routes());
+  Api(const Api&) = delete;
+  Api& operator=(const Api&) = delete;
 
   // Any thread. The reply says why there is nothing to run: no such path or method, not allowed,
   // or not understood.

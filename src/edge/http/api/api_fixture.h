@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <gtest/gtest.h>
 
 #include "bus/local/local_bus.h"
 #include "cordum/agent/v1/buspacket.pb.h"
@@ -61,9 +62,9 @@ class ApiTest : public testing::Test {
         scheduler::Plugs{loop_, clock_, random_, store_, *bus_, gate_, log_}, settings, file);
     pools_ = std::make_unique<PoolBook>(
         loop_, store_, file, [this](auto map) { scheduler_->set_pools(std::move(map)); });
-    backend_ = std::make_unique<Backend>(Backend{loop_, clock_, random_, store_, *bus_, log_,
-                                                 *scheduler_, *pools_, Build{},
-                                                 clock_.monotonic()});
+    backend_ =
+        std::make_unique<Backend>(Backend{loop_, clock_, random_, store_, *bus_, log_, *scheduler_,
+                                          *pools_, Build{}, clock_.monotonic()});
     EXPECT_TRUE(run(bus_->start()).has_value());
     EXPECT_TRUE(run(pools_->start()).has_value());
     EXPECT_TRUE(run(scheduler_->start()).has_value());
@@ -162,6 +163,13 @@ class ApiTest : public testing::Test {
   T run_answer(store::Answer<T> answer) {
     auto await = [](store::Answer<T> future) -> Task<Result<T>> { co_return co_await future; };
     return *run(await(std::move(answer)));
+  }
+
+  bool run_answer_void(store::Answer<void> answer) {
+    auto await = [](store::Answer<void> future) -> Task<Result<void>> {
+      co_return co_await future;
+    };
+    return run(await(std::move(answer))).has_value();
   }
 
   static constexpr const char* kPools = R"(

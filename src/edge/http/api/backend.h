@@ -34,6 +34,8 @@ struct Backend {
   MonotonicTime started;
   // Readers of event streams now.
   std::function<size_t()> stream_readers = [] { return size_t{0}; };
+  // Told before a stream is opened: events are wanted from now on.
+  std::function<void()> stream_opening = [] {};
 };
 
 }  // namespace fairlead::http

@@ -1,6 +1,7 @@
 // A request as handlers see it, and their answer: plain values, no sockets.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -57,6 +58,17 @@ struct Request {
   bool openapi_profile() const;
 };
 
+// An answer that goes on: events, until the connection ends.
+struct StreamWish {
+  bool all_tenants = false;
+  TenantId tenant;
+  std::string job;  // empty: of every job
+  // Sent first, as an event of that name; then what followed that revision of the job.
+  std::string first_event;
+  std::string first_data;
+  uint64_t first_revision = 0;
+};
+
 struct Reply {
   int status = 200;
   std::string body;
@@ -64,6 +76,7 @@ struct Reply {
   Pairs headers;
   // Makes the body, on the thread that will send it.
   std::move_only_function<std::string()> render;
+  std::optional<StreamWish> stream;
 
   Reply& with(std::string name, std::string value) {
     headers.emplace_back(std::move(name), std::move(value));

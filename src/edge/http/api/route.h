@@ -64,5 +64,6 @@ void add_queue_routes(Routes& routes);
 void add_status_routes(Routes& routes);
 void add_memory_routes(Routes& routes);
 void add_stream_routes(Routes& routes);
+void add_description_routes(Routes& routes);
 
 }  // namespace fairlead::http
