@@ -25,6 +25,7 @@ Task<Result<store::Receipt>> Commits::follow(store::Answer<store::Receipt> answe
   if (!applied) co_return receipt;
   const job::Record& record = *applied->record;
   if (!job::holds_worker_slot(record)) replica_.registry.release(record.id);
+  if (replica_.watcher) replica_.watcher(record);
   if (!messages.empty()) {
     replica_.nursery.spawn(publish_messages(std::move(messages), applied->messages));
   }

@@ -1,6 +1,7 @@
 // What the parts of one scheduler share: its contracts, its view of the workers, its settings.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -52,6 +53,8 @@ struct Replica : Plugs {
   routing::WorkerRegistry registry;
   // Jobs that are out with a worker by the store's word and not by its own.
   std::map<WorkerId, std::vector<store::Ghost>> ghosts;
+  // Told of every record that this replica committed; empty: nobody asks.
+  std::function<void(const job::Record&)> watcher;
   // Last, so that the tasks go before what they use.
   Nursery nursery;
 };

@@ -283,6 +283,11 @@ std::vector<JobId> Table::scan(const Query& query) const {
     case Query::By::kState: {
       auto state = job::parse_state(query.text);
       if (!state) return {};
+      if (query.latest_first) {
+        bool stands = last && last->state == *state;
+        return Collector<&LiveJob::updated_at>(query, behind, stands ? last : nullptr)
+            .backwards(by_state_[static_cast<size_t>(*state)], false);
+      }
       return by_change.forwards(by_state_[static_cast<size_t>(*state)],
                                 last && last->state == *state);
     }

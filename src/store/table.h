@@ -67,6 +67,7 @@ class Table {
 
   bool contains(const JobId& job) const { return find(job.str()) != nullptr; }
   size_t size() const { return jobs_.size(); }
+  size_t size(job::State state) const { return by_state_[static_cast<size_t>(state)].size(); }
   uint32_t tenant_slots(const TenantId& tenant) const;
   uint32_t worker_slots(const WorkerId& worker) const;
 

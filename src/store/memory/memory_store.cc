@@ -98,6 +98,15 @@ std::vector<job::Record> MemoryStore::ended_latest_first(const Query& query) con
 }
 
 std::vector<job::Record> MemoryStore::ended_in_state(const Query& query) const {
+  if (query.latest_first) {
+    Query all = query;
+    all.limit = ended_.size();
+    std::vector<job::Record> records = ended_latest_first(all);
+    std::erase_if(records, [&](const job::Record& record) {
+      return query.text != job::to_string(record.state);
+    });
+    return records;
+  }
   auto from = ended_by_time_.begin();
   if (auto behind = parse_cursor(query.cursor)) {
     from = ended_by_time_.upper_bound({behind->at, JobId(behind->id)});

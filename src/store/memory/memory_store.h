@@ -25,6 +25,7 @@ class MemoryStore final : public Store {
   Answer<void> unclaim(const JobId& job, Duration pause) override;
   Answer<std::vector<WaitClassView>> waiting(size_t limit) override;
   size_t waiting_in(std::string_view wait_class) const override;
+  size_t live_in(job::State state) const override { return table_.size(state); }
   Answer<bool> acquire(std::string key, LeaseRequest lease) override;
   Answer<bool> renew(std::string key, LeaseRequest lease) override;
   Answer<void> release(std::string key, std::string token) override;
