@@ -11,6 +11,7 @@
 
 #include <memory>
 
+#include "base/limits.h"
 #include "base/log.h"
 #include "bus/open_bus.h"
 #include "edge/net/credentials.h"
