@@ -120,6 +120,7 @@ inline constexpr size_t kBlockCacheBytes = 32 << 20;
 inline constexpr size_t kLogBytesMax = 128 << 20;
 // Decoded records (with the requests of new ones) kept at hand; those not yet durable beyond it.
 inline constexpr size_t kRecordCacheBytesMax = 8 << 20;
+inline constexpr size_t kEndedCacheBytesMax = 512 << 10;
 // Ended jobs looked through for one page; a page may be short and yet not the last.
 inline constexpr size_t kScanVisitsMax = 20'000;
 // Sequences set aside with one put.

@@ -43,7 +43,7 @@ std::optional<Error> Operations::push_back(bool new_work) const {
 }
 
 Committer::Step& Operations::step() {
-  if (turn_.empty() || turn_.back().task) turn_.emplace_back().puts.reserve(usual_bytes_);
+  if (turn_.empty() || turn_.back().task) turn_.emplace_back();
   return turn_.back();
 }
 
@@ -68,8 +68,9 @@ void Operations::enlist(std::move_only_function<void()> complete, size_t bytes) 
 void Operations::hand_over() {
   if (last_ == handed_over_) return;
   handed_over_ = last_;
-  usual_bytes_ = turn_.empty() ? 0 : std::min(turn_.front().puts.bytes(), kReservedMax);
-  committer_->hand_over(std::exchange(turn_, {}), last_);
+  std::vector<Committer::Step> next;
+  if (!turn_.empty()) next.emplace_back().puts.reserve_like(turn_.front().puts);
+  committer_->hand_over(std::exchange(turn_, std::move(next)), last_);
 }
 
 void Operations::complete_until(uint64_t operation) {

@@ -15,6 +15,8 @@ namespace {
 
 using Kind = Put::Kind;
 
+constexpr size_t kReservedMax = 1 << 20;
+
 std::string_view take_counted(std::string_view& bytes) {
   uint32_t size = 0;
   std::memcpy(&size, bytes.data(), sizeof size);
@@ -31,9 +33,21 @@ bool same_key(const Put& a, const Put& b) {
   return a.family == b.family && a.key == b.key;
 }
 
-rocksdb::Status add(const Put& put, rocksdb::ColumnFamilyHandle* family,
+// About what a record takes when it is encoded.
+size_t estimate(const job::Record& record) {
+  constexpr size_t kFlat = 512;
+  constexpr size_t kEvent = 32;
+  return kFlat + record.history.size() * kEvent + record.error_message.size() +
+         record.decision.constraints.size();
+}
+
+rocksdb::Status add(const Put& put, rocksdb::ColumnFamilyHandle* family, std::string& encoded,
                     rocksdb::WriteBatch& batch) {
   switch (put.kind) {
+    case Kind::kPutRecord:
+      encoded.clear();
+      job::encode(*put.record, encoded);
+      return batch.Put(family, slice(put.key), slice(encoded));
     case Kind::kPut:
       return batch.Put(family, slice(put.key), slice(put.value));
     case Kind::kErase:
@@ -52,13 +66,10 @@ void Puts::put(Family family, std::string_view key, std::string_view value) {
   buffer_ += value;
 }
 
-void Puts::put(Family family, const job::Record& record) {
-  begin(Kind::kPut, family, record.id.str());
-  size_t start = buffer_.size();
-  append_size(0);
-  job::encode(record, buffer_);
-  auto size = static_cast<uint32_t>(buffer_.size() - start - sizeof(uint32_t));
-  std::memcpy(buffer_.data() + start, &size, sizeof size);
+void Puts::put(Family family, Snapshot record) {
+  begin(Kind::kPutRecord, family);
+  record_bytes_ += estimate(*record);
+  records_.push_back(std::move(record));
 }
 
 void Puts::erase(Family family, std::string_view key) {
@@ -73,10 +84,19 @@ void Puts::erase_range(Family family, std::string_view first, std::string_view l
   buffer_.push_back('\0');
 }
 
-void Puts::begin(Kind kind, Family family, std::string_view key) {
+void Puts::reserve_like(const Puts& puts) {
+  buffer_.reserve(std::min(puts.buffer_.size(), kReservedMax));
+  records_.reserve(std::min(puts.records_.size(), kReservedMax / sizeof(Snapshot)));
+}
+
+void Puts::begin(Kind kind, Family family) {
   ++count_;
   buffer_.push_back(static_cast<char>(kind));
   buffer_.push_back(static_cast<char>(family));
+}
+
+void Puts::begin(Kind kind, Family family, std::string_view key) {
+  begin(kind, family);
   append_size(key.size());
   buffer_ += key;
 }
@@ -89,11 +109,17 @@ void Puts::append_size(size_t size) {
 
 void Puts::append_to(std::vector<Put>& puts) const {
   std::string_view rest = buffer_;
+  size_t records = 0;
   while (!rest.empty()) {
-    Put put{static_cast<Kind>(rest[0]), static_cast<Family>(rest[1]), puts.size(), {}, {}};
+    Put put{static_cast<Kind>(rest[0]), static_cast<Family>(rest[1]), puts.size(), {}, {}, nullptr};
     rest.remove_prefix(2);
-    put.key = take_counted(rest);
-    if (put.kind != Kind::kErase) put.value = take_counted(rest);
+    if (put.kind == Kind::kPutRecord) {
+      put.record = records_[records++].get();
+      put.key = put.record->id.str();
+    } else {
+      put.key = take_counted(rest);
+      if (put.kind != Kind::kErase) put.value = take_counted(rest);
+    }
     puts.push_back(put);
   }
 }
@@ -108,9 +134,10 @@ void add_sorted(std::vector<Put>& puts, const Database& database, rocksdb::Write
       return a.key != b.key ? a.key < b.key : a.order < b.order;
     });
   }
+  std::string encoded;
   for (size_t i = 0; i < puts.size(); ++i) {
     if (sortable && i + 1 < puts.size() && same_key(puts[i], puts[i + 1])) continue;
-    rocksdb::Status status = add(puts[i], database.handle(puts[i].family), batch);
+    rocksdb::Status status = add(puts[i], database.handle(puts[i].family), encoded, batch);
     check(status.ok(), "a batch takes every put");
   }
 }

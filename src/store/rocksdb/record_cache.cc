@@ -19,23 +19,32 @@ size_t bytes_of(const RecordCache::Entry& entry) {
 RecordCache::Entry* RecordCache::find(const JobId& job) {
   auto found = by_id_.find(std::string_view(job.str()));
   if (found == by_id_.end()) return nullptr;
-  by_use_.splice(by_use_.begin(), by_use_, *found);
-  return &by_use_.front();
+  Entries& by_use = shelf_of(**found).by_use;
+  by_use.splice(by_use.begin(), by_use, *found);
+  return &by_use.front();
 }
 
 void RecordCache::put(Snapshot record, std::optional<std::string> request, uint64_t operation) {
+  bool ended = job::is_terminal(record->state);
   Entry* entry = find(record->id);
   if (entry) {
+    Shelf& from = shelf_of(*entry);
+    from.bytes -= entry->bytes;
     entry->record = std::move(record);
     if (request) entry->request = std::move(request);
+    if (ended != entry->ended) {
+      Entries& to = (ended ? ended_ : live_).by_use;
+      to.splice(to.begin(), from.by_use, from.by_use.begin());
+    }
   } else {
-    entry = &by_use_.emplace_front(Entry{std::move(record), std::move(request)});
-    by_id_.insert(by_use_.begin());
+    Entries& by_use = (ended ? ended_ : live_).by_use;
+    entry = &by_use.emplace_front(Entry{std::move(record), std::move(request)});
+    by_id_.insert(by_use.begin());
   }
+  entry->ended = ended;
   entry->operation = operation;
-  bytes_ -= entry->bytes;
   entry->bytes = bytes_of(*entry);
-  bytes_ += entry->bytes;
+  shelf_of(*entry).bytes += entry->bytes;
 }
 
 void RecordCache::erase(const JobId& job) {
@@ -44,14 +53,20 @@ void RecordCache::erase(const JobId& job) {
 }
 
 void RecordCache::erase(Entries::iterator entry) {
-  bytes_ -= entry->bytes;
+  Shelf& shelf = shelf_of(*entry);
+  shelf.bytes -= entry->bytes;
   by_id_.erase(entry);
-  by_use_.erase(entry);
+  shelf.by_use.erase(entry);
 }
 
 void RecordCache::trim(uint64_t durable) {
-  while (bytes_ > limits::kRecordCacheBytesMax && by_use_.back().operation <= durable) {
-    erase(std::prev(by_use_.end()));
+  trim(live_, limits::kRecordCacheBytesMax, durable);
+  trim(ended_, limits::kEndedCacheBytesMax, durable);
+}
+
+void RecordCache::trim(Shelf& shelf, size_t bytes_max, uint64_t durable) {
+  while (shelf.bytes > bytes_max && shelf.by_use.back().operation <= durable) {
+    erase(std::prev(shelf.by_use.end()));
   }
 }
 

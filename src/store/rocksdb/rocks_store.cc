@@ -172,14 +172,16 @@ Answer<Receipt> RocksStore::apply(Change change) {
   absent_ = JobId();
   next.revision = before.revision.next();
   Applied applied;
+  applied.record = std::make_shared<const job::Record>(std::move(next));
+  const job::Record& record = *applied.record;
   Puts& puts = operations_->puts();
   size_t bytes = puts.bytes();
-  put_record(puts, next, ended.get());
-  if (!key.empty()) put_key(puts, key, next);
-  if (change.request) puts.put(Family::kRequest, next.id.str(), *change.request);
+  put_record(puts, applied.record, ended.get());
+  if (!key.empty()) put_key(puts, key, record);
+  if (change.request) puts.put(Family::kRequest, record.id.str(), *change.request);
   if (change.dead_letter) put(puts, *change.dead_letter);
   for (Message& message : change.messages) {
-    applied.messages.push_back(put(puts, std::move(message), false, next.updated_at));
+    applied.messages.push_back(put(puts, std::move(message), false, record.updated_at));
   }
   for (const Timer& timer : change.timers) {
     timers_.set(timer.key, timer.at);
@@ -192,10 +194,9 @@ Answer<Receipt> RocksStore::apply(Change change) {
     puts.erase(Family::kMessage, number_key(change.consumed->value()));
   }
 
-  table_.follow(next, now, next.updated_at);
-  if (change.release_lease) table_.leases().release(job_lease_key(next.id), change.guard.lease);
+  table_.follow(record, now, record.updated_at);
+  if (change.release_lease) table_.leases().release(job_lease_key(record.id), change.guard.lease);
   applied.claimed = table_.claim_each(change.claim_from, now);
-  applied.record = std::make_shared<const job::Record>(std::move(next));
   records_.put(applied.record, std::move(change.request), operations_->next());
   return operations_->when_durable<Receipt>(Receipt(std::move(applied)), puts.bytes() - bytes);
 }
@@ -211,14 +212,15 @@ Answer<Receipt> RocksStore::refuse(Receipt refusal, const JobId& job) {
   return refusal;
 }
 
-void RocksStore::put_record(Puts& puts, const job::Record& next, const job::Record* ended) {
+void RocksStore::put_record(Puts& puts, const Snapshot& record, const job::Record* ended) {
+  const job::Record& next = *record;
   if (!job::is_terminal(next.state)) {
-    puts.put(Family::kLive, next);
+    puts.put(Family::kLive, record);
     return;
   }
   if (table_.contains(next.id)) puts.erase(Family::kLive, next.id.str());
   if (ended) puts.erase(Family::kEndedByTime, time_key(ended->updated_at, next.id.str()));
-  puts.put(Family::kEnded, next);
+  puts.put(Family::kEnded, record);
   puts.put(Family::kEndedByTime, time_key(next.updated_at, next.id.str()), ended_value(next.state));
   if (!next.trace.empty()) {
     puts.put(Family::kTrace, trace_key(next.trace, next.created_at, next.id), "");

@@ -93,7 +93,7 @@ class RocksStore final : public Store {
   bool is_durable(const JobId& job);
   Answer<Receipt> refuse(Receipt refusal, const JobId& job);
   Result<std::optional<KeyHolder>> holder_of(const std::string& key);
-  void put_record(Puts& puts, const job::Record& next, const job::Record* ended);
+  void put_record(Puts& puts, const Snapshot& record, const job::Record* ended);
   void put_key(Puts& puts, const std::string& key, const job::Record& record);
   void put(Puts& puts, const DeadLetter& entry);
   Sequence put(Puts& puts, Message message, bool queued, WallTime now);

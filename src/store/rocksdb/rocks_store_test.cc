@@ -211,6 +211,19 @@ TEST_F(RocksStoreTest, RecordsThatAreNoLongerAtHandAreReadFromDisk) {
   EXPECT_EQ(loaded->request, "bytes");
 }
 
+TEST_F(RocksStoreTest, EndedJobsThatAreNoLongerAtHandAreReadFromDisk) {
+  size_t enough = limits::kEndedCacheBytesMax / sizeof(job::Record) + 1;
+  for (size_t i = 0; i < enough; ++i) {
+    std::string id = std::to_string(i);
+    apply(admission(id));
+    apply(change(id, 1, job::State::kDenied));
+  }
+  auto loaded = loop_.wait(store_->load(JobId("0"), {}));
+  ASSERT_TRUE(loaded && loaded->record);
+  EXPECT_EQ(loaded->record->state, job::State::kDenied);
+  EXPECT_EQ(loaded->record->revision, Revision(2));
+}
+
 TEST_F(RocksStoreTest, AStoreThatIsGoneCompletesNothing) {
   disk_->hold_log_syncs(true);
   auto receipt = await(store_->apply(admission("a")));
