@@ -45,6 +45,7 @@ Options Options::draw(Random& random) {
   options.stream = random.chance(2);
   options.workers_name_epoch = random.chance(2);
   options.bursts = random.chance(3);
+  options.dispatch_timeout = random.chance(2) ? 40s : 150s;
   return options;
 }
 

@@ -41,6 +41,8 @@ struct Options {
   bool stream = false;             // dispatches are kept where they can be looked up
   bool workers_name_epoch = true;  // results carry the dispatch identity
   bool bursts = false;             // jobs come all at once
+  // Long enough that what faults left undone is seen before the clock ends it, in half the runs.
+  Duration dispatch_timeout{};
 
   static Options draw(Random& random);
 };

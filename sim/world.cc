@@ -66,13 +66,13 @@ struct World::Replica {
         store(world.plugs_, world.store_, process, crash),
         bus(world.bus_, process, crash),
         gate(world.plugs_, world.policy_, process),
-        scheduler({*process, *process, random, store, bus, gate, log}, settings(index),
-                  world.pools_) {}
+        scheduler({*process, *process, random, store, bus, gate, log},
+                  settings(index, world.options_), world.pools_) {}
 
-  static scheduler::Settings settings(int index) {
+  static scheduler::Settings settings(int index, const Options& options) {
     scheduler::Settings settings;
     settings.instance = fmt::format("replica-{}", index);
-    settings.timeouts = {40s, 60s};
+    settings.timeouts = {.dispatch = options.dispatch_timeout, .running = 60s};
     return settings;
   }
 

@@ -110,10 +110,10 @@ def run_gtest(program, name_filter):
     return outcome
 
 
-def run_simulation(program, runs):
+def run_simulation(program, *arguments):
     started = time.monotonic()
-    status, output = run([str(program), "--runs", str(runs)])
-    outcome = Outcome(f"sim --runs {runs}", seconds=time.monotonic() - started)
+    status, output = run([str(program), *arguments])
+    outcome = Outcome(f"sim {' '.join(arguments)}", seconds=time.monotonic() - started)
     if status == 0:
         outcome.passed = 1
     else:
@@ -122,11 +122,13 @@ def run_simulation(program, runs):
     return outcome
 
 
-def planned(build, name_filter, seeds):
+def planned(build, name_filter, seeds, planted):
     """The calls to make, the one that takes longest first."""
     programs = dict(line.split(" ", 1) for line in (build / "programs.txt").read_text().splitlines())
     if "sim" in programs and name_filter.lower() in "sim":
-        yield lambda: run_simulation(pathlib.Path(programs["sim"]), seeds)
+        yield lambda: run_simulation(pathlib.Path(programs["sim"]), "--runs", str(seeds))
+        if planted:
+            yield lambda: run_simulation(pathlib.Path(programs["sim"]), "--planted")
     for line in (build / "test-programs.txt").read_text().splitlines():
         yield lambda program=pathlib.Path(line): run_gtest(program, name_filter)
 
@@ -148,12 +150,14 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--seeds", type=int, default=500)
     parser.add_argument("--filter", default="")
+    parser.add_argument("--planted", action="store_true", help="show that planted bugs are caught")
     arguments = parser.parse_args()
 
     total = Outcome("total")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         calls = [pool.submit(call)
-                 for call in planned(arguments.build, arguments.filter, arguments.seeds)]
+                 for call in planned(arguments.build, arguments.filter, arguments.seeds,
+                                     arguments.planted)]
         for call in concurrent.futures.as_completed(calls):
             outcome = call.result()
             if not outcome.ran_any:
