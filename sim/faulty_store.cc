@@ -53,19 +53,19 @@ Answer<store::Loaded> FaultyStore::load(const JobId& job, store::LoadOptions opt
 Answer<store::Receipt> FaultyStore::apply(store::Change change) {
   return call<store::Receipt>([&shared = shared_, &observer = world_.observer, trace = world_.trace,
                                change = std::move(change)] {
-    store::Snapshot before = answer_now(shared.load(change.next.id, {}))->record;
+    store::Snapshot before = answer_now(shared.load(change.next->id, {}))->record;
     Result<store::Receipt> receipt = answer_now(shared.apply(change));
     if (receipt && !std::holds_alternative<store::Applied>(*receipt)) {
-      trace("not applied: " + change.next.id.str() + " " + job::to_string(change.next.state) +
+      trace("not applied: " + change.next->id.str() + " " + job::to_string(change.next->state) +
             " receipt " + std::to_string(receipt->index()));
     }
     if (receipt && std::holds_alternative<store::Applied>(*receipt)) {
       for (const store::Claim& claim : std::get<store::Applied>(*receipt).claimed) {
         trace("claim " + claim.job.str() + " with a commit");
       }
-      trace("commit " + change.next.id.str() + " " + job::to_string(change.next.state) + " epoch " +
-            std::to_string(change.next.epoch.value()) + " " + change.next.assignee.str() +
-            (change.next.wait ? " waits " + change.next.wait->wait_class : ""));
+      trace("commit " + change.next->id.str() + " " + job::to_string(change.next->state) + " epoch " +
+            std::to_string(change.next->epoch.value()) + " " + change.next->assignee.str() +
+            (change.next->wait ? " waits " + change.next->wait->wait_class : ""));
       observer.committed(before, change);
     }
     return receipt;

@@ -11,7 +11,7 @@ void Observer::violation(std::string what) {
 }
 
 void Observer::committed(const store::Snapshot& before, const store::Change& change) {
-  const job::Record& next = change.next;
+  const job::Record& next = *change.next;
   const char* from = before ? job::to_string(before->state) : "none";
   for (job::State to : change.path) {
     ++transitions_[fmt::format("{} -> {}", from, job::to_string(to))];

@@ -36,7 +36,7 @@ Task<Result<store::Receipt>> Commits::follow(store::Answer<store::Receipt> answe
 }
 
 Task<Result<store::Receipt>> Commits::commit_ending(store::Change change) {
-  change.claim_from = room_left_by(change.next);
+  change.claim_from = room_left_by(*change.next);
   return follow_ending(commit(std::move(change)));
 }
 

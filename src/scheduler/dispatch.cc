@@ -324,8 +324,8 @@ store::Change Dispatch::dispatch_change(const Walker& walker, const Placed& plac
     change.ghosts = ghosts->second;
   }
 
-  change.next = walker.record;
-  job::Record& next = change.next;
+  *change.next = walker.record;
+  job::Record& next = *change.next;
   if (next.history.empty()) {
     next.history.reserve(kUsualHistory);
     job::add_event(next, next.created_at, "submitted");
@@ -354,16 +354,19 @@ store::Change Dispatch::dispatch_change(const Walker& walker, const Placed& plac
 
 Task<Result<store::Receipt>> Dispatch::commit_dispatch(const Walker& walker, const Placed& placed,
                                                        const job::Limits& limits) {
-  const job::Record& record = walker.record;
+  store::Change change = dispatch_change(walker, placed, limits);
   if (planted(PlantedBug::kPublishBeforeCommit)) {
-    job::Record next = dispatch_change(walker, placed, limits).next;
-    (void)co_await replica_.bus.publish(
-        placed.subject,
-        dispatch_packet(next, walker.request_bytes, walker.deadline_ms, replica_.clock.wall()),
-        dispatch_id(next.id, next.epoch));
+    (void)replica_.bus.publish(placed.subject,
+                               dispatch_packet(*change.next, walker.request_bytes,
+                                               walker.deadline_ms, replica_.clock.wall()),
+                               dispatch_id(change.next->id, change.next->epoch));
   }
-  replica_.registry.hold(record.id, placed.worker);
-  auto committing = commits_.commit(dispatch_change(walker, placed, limits));
+  replica_.registry.hold(walker.record.id, placed.worker);
+  return follow_dispatch(walker.record, commits_.commit(std::move(change)));
+}
+
+Task<Result<store::Receipt>> Dispatch::follow_dispatch(const job::Record& record,
+                                                       Task<Result<store::Receipt>> committing) {
   Result<store::Receipt> receipt = co_await std::move(committing);
   if (!receipt || !std::holds_alternative<store::Applied>(*receipt)) {
     replica_.registry.release(record.id);
@@ -417,8 +420,8 @@ store::Change Dispatch::running_change(const job::Record& record, const std::str
   change.guard = {record.revision, lease};
   change.release_lease = !lease.empty();
   change.path = {State::kRunning};
-  change.next = record;
-  job::Record& next = change.next;
+  *change.next = record;
+  job::Record& next = *change.next;
   next.state = State::kRunning;
   next.publish_pending = false;
   next.dispatcher.clear();
@@ -469,8 +472,8 @@ store::Change Dispatch::rollback_change(const job::Record& record, const std::st
   change.release_lease = true;
   change.claim_from = commits_.room_left_by(record);
   change.path = {State::kScheduled};
-  change.next = record;
-  job::Record& next = change.next;
+  *change.next = record;
+  job::Record& next = *change.next;
   next.state = State::kScheduled;
   next.updated_at = now;
   ++next.attempts;
@@ -505,7 +508,7 @@ Task<void> Dispatch::roll_back(std::string token, store::Snapshot record) {
 // --- The ends of a walk --------------------------------------------------------------------------
 
 Task<Walked> Dispatch::finish(Walker& walker, store::Change change, Outcome outcome) {
-  bool ending = job::is_terminal(change.next.state);
+  bool ending = job::is_terminal(change.next->state);
   change.guard.lease = walker.token;
   change.release_lease = true;
   if (walker.is_new()) change.request = std::move(walker.request_bytes);
@@ -559,8 +562,8 @@ Task<Walked> Dispatch::wait(Walker& walker, ReasonCode reason, std::string detai
   store::Change change;
   if (record.revision != Revision()) change.guard.revision = record.revision;
   change.path = walker.path;
-  change.next = record;
-  job::Record& next = change.next;
+  *change.next = record;
+  job::Record& next = *change.next;
   if (next.history.empty()) job::add_event(next, next.created_at, "submitted");
   next.updated_at = now;
   next.due = now + job::backoff(next.attempts, replica_.jitter());
@@ -584,8 +587,8 @@ Task<Walked> Dispatch::pause(Walker& walker, ReasonCode reason, std::string deta
   store::Change change;
   if (walker.record.revision != Revision()) change.guard.revision = walker.record.revision;
   change.path = walker.path;
-  change.next = walker.record;
-  job::Record& next = change.next;
+  *change.next = walker.record;
+  job::Record& next = *change.next;
   if (next.history.empty()) job::add_event(next, next.created_at, "submitted");
   next.updated_at = now;
   next.due = now + delay;
@@ -603,8 +606,8 @@ Task<Walked> Dispatch::park_for_approval(Walker& walker) {
   if (walker.record.revision != Revision()) change.guard.revision = walker.record.revision;
   change.path = walker.path;
   change.path.push_back(State::kApprovalRequired);
-  change.next = walker.record;
-  job::Record& next = change.next;
+  *change.next = walker.record;
+  job::Record& next = *change.next;
   if (next.history.empty()) job::add_event(next, next.created_at, "submitted");
   next.state = State::kApprovalRequired;
   next.updated_at = now;

@@ -108,6 +108,8 @@ class Dispatch {
                                 const job::Limits& limits);
   Task<Result<store::Receipt>> commit_dispatch(const Walker& walker, const Placed& placed,
                                                const job::Limits& limits);
+  Task<Result<store::Receipt>> follow_dispatch(const job::Record& record,
+                                               Task<Result<store::Receipt>> committing);
   Task<void> hand_over(WalkerPtr walker, store::Snapshot record, std::string subject);
   // Of a dispatch that is committed, under its lease.
   Task<void> commit_running(std::string token, store::Snapshot record);

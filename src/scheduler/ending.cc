@@ -42,7 +42,7 @@ store::Change ending_change(job::Record record, std::vector<job::State> path, En
     change.messages.push_back(dead_letter_message(entry, record.revision.next(), now));
     change.dead_letter = std::move(entry);
   }
-  change.next = std::move(record);
+  *change.next = std::move(record);
   return change;
 }
 

@@ -109,8 +109,8 @@ TEST_F(LeaseKeeperTest, H11_TheLeaseOfADeadReplicaIsTakenOverInSecondsAndItsWrit
   EXPECT_TRUE(others_take("j1"));
   store::Change late;
   late.guard.lease = taken.token;
-  late.next.id = JobId("j1");
-  late.next.tenant = TenantId("acme");
+  late.next->id = JobId("j1");
+  late.next->tenant = TenantId("acme");
   late.path = {job::State::kPending};
   store::Receipt receipt = *store_.apply(std::move(late)).await_resume();
   auto* conflict = std::get_if<store::Conflict>(&receipt);

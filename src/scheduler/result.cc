@@ -163,8 +163,8 @@ Task<Result<store::Receipt>> Results::commit_retry(job::Record record, const cap
   change.consumed = delivery.queued;
   change.claim_from = commits_.room_left_by(record);
   change.path = {State::kRetrying};
-  change.next = std::move(record);
-  job::Record& next = change.next;
+  *change.next = std::move(record);
+  job::Record& next = *change.next;
   next.state = State::kRetrying;
   next.updated_at = now;
   next.publish_pending = false;

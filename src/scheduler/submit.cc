@@ -56,7 +56,26 @@ Task<bus::Verdict> Submit::handle(bus::Delivery delivery) {
   if (!packet) co_return co_await poison(replica_, delivery, packet.error());
   if (!(*packet)->has_job_request()) co_return bus::Verdict::ack();
 
-  auto walker = std::make_unique<Walker>(*std::move(packet));
+  WalkerPtr walker = begin(*std::move(packet), delivery);
+  if (!walker) co_return bus::Verdict::ack();
+  auto taken = co_await leases_.take(walker->record.id, true, limits::kLeaseWaitMax);
+  if (!taken) {
+    bool busy = taken.error().message == "job lock busy";
+    co_return bus::Verdict::not_now(busy ? limits::kRetryBusy : limits::kRetryStore,
+                                    taken.error().message);
+  }
+  walker->token = std::move(taken->token);
+  if (taken->loaded.record) {
+    co_return co_await handle_known(std::move(walker), std::move(taken->loaded));
+  }
+  replica_.metrics.add(Counter::kJobsReceived, walker->record.topic.str());
+  if (!replica_.gate.in_process()) co_return co_await admit(std::move(walker));
+  co_return verdict_of(co_await dispatch_.advance(std::move(walker)));
+}
+
+// Nullptr: the request is not valid.
+WalkerPtr Submit::begin(Packet packet, const bus::Delivery& delivery) {
+  auto walker = std::make_unique<Walker>(std::move(packet));
   cap::JobRequest& request = *walker->packet->mutable_job_request();
   walker->request_bytes = job::request_bytes(delivery.payload);
   walker->consumed = delivery.queued;
@@ -65,36 +84,15 @@ Task<bus::Verdict> Submit::handle(bus::Delivery delivery) {
     replica_.metrics.add(Counter::kValidationRejections);
     replica_.log.warning("job request rejected",
                          {{"job_id", request.job_id()}, {"error", valid.error().message}});
-    co_return bus::Verdict::ack();
+    return nullptr;
   }
   walker->record =
       job::new_record(request, TraceId(walker->packet->trace_id()), replica_.clock.wall());
-
-  auto taken = co_await leases_.take(walker->record.id, true, limits::kLeaseWaitMax);
-  if (!taken) {
-    bool busy = taken.error().message == "job lock busy";
-    co_return bus::Verdict::not_now(busy ? limits::kRetryBusy : limits::kRetryStore,
-                                    taken.error().message);
-  }
-  walker->token = std::move(taken->token);
-  if (!taken->loaded.record) co_return co_await handle_new(std::move(walker));
-
-  job::Record submitted = std::exchange(walker->record, *taken->loaded.record);
-  // The first submission's bytes are the job; what it carries beyond the hash stays.
-  if (!taken->loaded.request.empty()) {
-    walker->request_bytes = std::move(taken->loaded.request);
-    request.ParseFromString(walker->request_bytes);
-  }
-  co_return co_await handle_known(std::move(walker), submitted);
+  return walker;
 }
 
-Task<bus::Verdict> Submit::handle_new(WalkerPtr walker) {
-  replica_.metrics.add(Counter::kJobsReceived, walker->record.topic.str());
-  if (replica_.gate.in_process()) {
-    co_return verdict_of(co_await dispatch_.advance(std::move(walker)));
-  }
-
-  // Policy is asked over a wire: admit first, so that the submit need not wait for it.
+// Policy is asked over a wire: admit first, so that the submit need not wait for it.
+Task<bus::Verdict> Submit::admit(WalkerPtr walker) {
   WallTime now = replica_.clock.wall();
   job::Record& record = walker->record;
   store::Change change;
@@ -104,7 +102,7 @@ Task<bus::Verdict> Submit::handle_new(WalkerPtr walker) {
   change.consumed = std::exchange(walker->consumed, std::nullopt);
   job::add_event(record, now, "submitted");
   record.due = now + limits::kClaimTtl;  // should this replica die on the way
-  change.next = record;
+  *change.next = record;
   Result<store::Receipt> receipt = co_await commits_.commit(std::move(change));
   auto* applied = receipt ? std::get_if<store::Applied>(&*receipt) : nullptr;
   if (!applied) {
@@ -125,7 +123,13 @@ Task<void> Submit::advance_alone(WalkerPtr walker) {
   (void)co_await dispatch_.advance(std::move(walker));
 }
 
-Task<bus::Verdict> Submit::handle_known(WalkerPtr walker, const job::Record& submitted) {
+Task<bus::Verdict> Submit::handle_known(WalkerPtr walker, store::Loaded known) {
+  job::Record submitted = std::exchange(walker->record, *known.record);
+  // The first submission's bytes are the job; what it carries beyond the hash stays.
+  if (!known.request.empty()) {
+    walker->request_bytes = std::move(known.request);
+    walker->packet->mutable_job_request()->ParseFromString(walker->request_bytes);
+  }
   GateStep step = redelivery_gate(walker->record, submitted);
   if (planted(PlantedBug::kGateAcknowledgesDispatchedAway) &&
       step == GateStep::kResolveUnpublished) {

@@ -18,8 +18,9 @@ class Submit {
   Task<bus::Verdict> handle(bus::Delivery delivery);
 
  private:
-  Task<bus::Verdict> handle_new(WalkerPtr walker);
-  Task<bus::Verdict> handle_known(WalkerPtr walker, const job::Record& submitted);
+  WalkerPtr begin(Packet packet, const bus::Delivery& delivery);
+  Task<bus::Verdict> admit(WalkerPtr walker);
+  Task<bus::Verdict> handle_known(WalkerPtr walker, store::Loaded known);
   Task<void> advance_alone(WalkerPtr walker);
 
   Replica& replica_;

@@ -149,8 +149,8 @@ Task<void> Sweep::lose_job(job::Record record) {
   WallTime now = replica_.clock.wall();
   store::Change change;
   change.guard.revision = record.revision;
-  change.next = std::move(record);
-  job::Record& next = change.next;
+  *change.next = std::move(record);
+  job::Record& next = *change.next;
   next.updated_at = now;
   next.worker_lost = true;
   if (again) {

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/boxed.h"
 #include "base/ids.h"
 #include "base/time.h"
 #include "job/record.h"
@@ -68,8 +69,9 @@ struct Ghost {
 struct Change {
   Guard guard;
 
-  // The record as it will be. The store sets its revision; everything else is the caller's.
-  job::Record next;
+  // The record as it will be. The store sets its revision; everything else is the caller's. It is
+  // made once: what is committed becomes the snapshot.
+  Boxed<job::Record> next;
   // The states walked to get to next.state, in order, without the present one. Empty: the state
   // stays. Every step must be allowed by the transition table.
   std::vector<job::State> path;

@@ -115,7 +115,7 @@ std::optional<Receipt> Table::refusal(const Change& change, const Before& before
   const Guard& guard = change.guard;
   bool fits = guard.revision ? before.state && before.revision == *guard.revision : !before.state;
   if (!fits) return Conflict{};
-  if (!guard.lease.empty() && !leases_.holds(job_lease_key(change.next.id), guard.lease, now)) {
+  if (!guard.lease.empty() && !leases_.holds(job_lease_key(change.next->id), guard.lease, now)) {
     return Conflict{nullptr, true};
   }
 
@@ -124,19 +124,19 @@ std::optional<Receipt> Table::refusal(const Change& change, const Before& before
     if (!job::may_follow(from, to)) return Refused{from, to};
     from = to;
   }
-  check(from == change.next.state, "a change's path ends in its record's state");
+  check(from == change.next->state, "a change's path ends in its record's state");
 
   // What the job holds already does not stand in its own way.
-  LiveJob* live = find(change.next.id.str());
-  if (change.tenant_limit > 0 && job::holds_tenant_slot(change.next)) {
-    uint32_t held = tenant_slots(change.next.tenant) - (live && live->tenant_slot);
+  LiveJob* live = find(change.next->id.str());
+  if (change.tenant_limit > 0 && job::holds_tenant_slot(*change.next)) {
+    uint32_t held = tenant_slots(change.next->tenant) - (live && live->tenant_slot);
     if (held >= change.tenant_limit) return Full{Full::Slot::kTenant, held};
   }
-  if (change.worker_limit > 0 && job::holds_worker_slot(change.next)) {
+  if (change.worker_limit > 0 && job::holds_worker_slot(*change.next)) {
     auto there = [&](const LiveJob* job) {
-      return job && job->worker && job->worker->name == change.next.assignee.str();
+      return job && job->worker && job->worker->name == change.next->assignee.str();
     };
-    uint32_t held = worker_slots(change.next.assignee) - there(live);
+    uint32_t held = worker_slots(change.next->assignee) - there(live);
     for (const Ghost& ghost : change.ghosts) {
       const LiveJob* job = find(ghost.job.str());
       held -= job != live && there(job) && job->since == to_micros(ghost.dispatched_at);

@@ -18,7 +18,7 @@ store::Answer<store::Loaded> StoryStore::load(const JobId& job, store::LoadOptio
 
 store::Answer<store::Receipt> StoryStore::apply(store::Change change) {
   auto strikes = [&](const Order& order) {
-    return !order.state || (!change.path.empty() && change.next.state == *order.state);
+    return !order.state || (!change.path.empty() && change.next->state == *order.state);
   };
   auto order = std::ranges::find_if(orders_, strikes);
   if (order == orders_.end()) return store_->apply(std::move(change));

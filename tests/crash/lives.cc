@@ -19,9 +19,9 @@ WallTime time_of(uint64_t number, uint64_t revision) {
 store::Change change_to(uint64_t number, uint64_t revision, Sequence message) {
   using enum job::State;
   store::Change change;
-  change.next = record_of(number, revision);
+  *change.next = record_of(number, revision);
   if (revision > 1) change.guard.revision = Revision(revision - 1);
-  change.path = {change.next.state};
+  change.path = {change.next->state};
   if (revision == 1) {
     change.request = request_of(number);
     change.timers = {{timer_of(number), time_of(number, 1), "payload"}};

@@ -81,8 +81,8 @@ TEST_F(Crash, DoesNotRedeliverWhatTheHandlersChangeConsumed) {
                       [this](Delivery delivery) -> Task<Verdict> {
                         if (!delivery.queued) co_return Verdict::nak(1s, "later");
                         store::Change change;
-                        change.next.id = JobId("job");
-                        change.next.state = job::State::kPending;
+                        change.next->id = JobId("job");
+                        change.next->state = job::State::kPending;
                         change.path = {job::State::kPending};
                         change.consumed = delivery.queued;
                         Result<store::Receipt> receipt = co_await store.apply(std::move(change));

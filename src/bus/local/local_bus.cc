@@ -283,17 +283,16 @@ void LocalBus::put_away(const GroupPtr& group) {
 // --- Handling ------------------------------------------------------------------------------------
 
 Task<void> LocalBus::handle(GroupPtr group, Group::Start start) {
-  Delivery delivery = delivery_of(*start.entry);
   const bool worn_out =
       group->durable() && start.entry->deliveries - start.entry->forgiven >= limits::kDeliveriesMax;
   Verdict verdict;
   try {
     if (worn_out) {
-      verdict = co_await give_up(std::move(delivery));
+      verdict = co_await give_up(delivery_of(*start.entry));
     } else {
       ++counters_.delivered;
-      if (delivery.deliveries > 1) ++counters_.redelivered;
-      verdict = co_await start.member->handler(std::move(delivery));
+      auto handling = start_handler(start);
+      verdict = co_await std::move(handling);
     }
   } catch (...) {
     ++counters_.panicked;
@@ -301,31 +300,40 @@ Task<void> LocalBus::handle(GroupPtr group, Group::Start start) {
   }
 
   if (start.member->left) co_return;
+  if (auto keeping = answer(std::move(group), start, verdict)) co_await *std::move(keeping);
+}
+
+Task<Verdict> LocalBus::start_handler(const Group::Start& start) {
+  Delivery delivery = delivery_of(*start.entry);
+  if (delivery.deliveries > 1) ++counters_.redelivered;
+  return start.member->handler(std::move(delivery));
+}
+
+std::optional<Task<void>> LocalBus::answer(GroupPtr group, const Group::Start& start,
+                                           const Verdict& verdict) {
   Entry entry = group->release(start);
   if (group->waiting() > 0) make_ready(group);
   if (!group->durable()) {
     group->discharge(entry);
-    co_return;
+    return std::nullopt;
   }
   switch (verdict.kind) {
     case Verdict::Kind::kAck:
       ++counters_.acked;
       end(group, entry);
-      co_return;
+      break;
     case Verdict::Kind::kTerminate:
       ++counters_.terminated;
       end(group, entry);
-      co_return;
+      break;
     case Verdict::Kind::kNak:
       ++counters_.naked;
       entry.forgiven += verdict.blameless;
-      if (entry.stored) {
-        redeliver_after(verdict.delay, std::move(group), std::move(entry));
-      } else {
-        co_await keep(std::move(group), std::move(entry), verdict.delay);
-      }
-      co_return;
+      if (!entry.stored) return keep(std::move(group), std::move(entry), verdict.delay);
+      redeliver_after(verdict.delay, std::move(group), std::move(entry));
+      break;
   }
+  return std::nullopt;
 }
 
 Task<Verdict> LocalBus::give_up(Delivery delivery) {

@@ -115,6 +115,10 @@ class LocalBus final : public OpenBus {
   void serve(const GroupPtr& group);
   void put_away(const GroupPtr& group);
   Task<void> handle(GroupPtr group, Group::Start start);
+  Task<Verdict> start_handler(const Group::Start& start);
+  // Does what the verdict says; a message that must be stored first is a task.
+  std::optional<Task<void>> answer(GroupPtr group, const Group::Start& start,
+                                   const Verdict& verdict);
   Task<Verdict> give_up(Delivery delivery);
   Task<void> keep(GroupPtr group, Entry entry, Duration delay);
   void redeliver_after(Duration delay, GroupPtr group, Entry entry);

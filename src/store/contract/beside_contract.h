@@ -253,7 +253,7 @@ TEST_P(BesideContract, ACounterTellsItsNewValue) {
 TEST_P(BesideContract, AnEndedJobIsRetiredWithAllThatBelongsToIt) {
   for (const char* id : {"a", "b", "live"}) {
     Change change = admission(id);
-    change.next.trace = TraceId("t");
+    change.next->trace = TraceId("t");
     change.request = "bytes";
     apply<Applied>(std::move(change));
   }

@@ -46,7 +46,7 @@ TEST_P(ChangeContract, EveryCommitGivesTheNextRevision) {
 TEST_P(ChangeContract, ASecondAdmissionConflictsWithTheRecordThatIsThere) {
   admit("a");
   Change again = admission("a");
-  again.next.team = "other";
+  again.next->team = "other";
   Conflict conflict = apply<Conflict>(std::move(again));
   ASSERT_TRUE(conflict.now);
   EXPECT_EQ(*conflict.now, *load("a"));
@@ -162,7 +162,7 @@ TEST_P(ChangeContract, AnEmptyPathLeavesTheStateAndChangesTheRest) {
   admit("a");
   Change change = this->change("a", job::State::kPending);
   change.path.clear();
-  change.next.attempts = 3;
+  change.next->attempts = 3;
   apply<Applied>(std::move(change));
   EXPECT_EQ(load("a")->attempts, 3u);
   EXPECT_EQ(load("a")->state, job::State::kPending);
@@ -219,7 +219,7 @@ TEST_P(ChangeContract, AJobThatHoldsATenantSlotIsNotCountedTwice) {
   admit("a");
   for (job::State state : {job::State::kScheduled, job::State::kDispatched, job::State::kRunning}) {
     Change change = this->change("a", state);
-    change.next.assignee = WorkerId("w");
+    change.next->assignee = WorkerId("w");
     change.tenant_limit = 1;
     apply<Applied>(std::move(change));
   }
@@ -231,7 +231,7 @@ TEST_P(ChangeContract, AWaitingJobHoldsNoSlotWhateverItsState) {
   scheduled.tenant_limit = 1;
   apply<Applied>(std::move(scheduled));
   Change waits = change("a", job::State::kScheduled);
-  waits.next.wait = job::Wait{job::ReasonCode::kPublishFailed, "", "", now()};
+  waits.next->wait = job::Wait{job::ReasonCode::kPublishFailed, "", "", now()};
   apply<Applied>(std::move(waits));
   Change other = change("b", job::State::kScheduled);
   other.tenant_limit = 1;

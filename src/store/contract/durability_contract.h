@@ -44,13 +44,13 @@ TEST_P(DurabilityContract, EveryIndexIsRebuilt) {
     advance(1s);
   }
   Change dispatched = dispatch("c", "w");
-  dispatched.next.publish_pending = true;
-  dispatched.next.dispatched_at = now();
+  dispatched.next->publish_pending = true;
+  dispatched.next->dispatched_at = now();
   apply<Applied>(std::move(dispatched));
   advance(1s);
   Change due = change("b", job::State::kPending);
   due.path.clear();
-  due.next.due = now();
+  due.next->due = now();
   apply<Applied>(std::move(due));
   advance(1s);
   end("d");

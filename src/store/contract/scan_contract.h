@@ -141,7 +141,7 @@ TEST_P(ScanContract, DueTellsWhatWaitsInNoClassEarliestFirst) {
   EXPECT_EQ(ids({.by = By::kDue, .until = now() + 2s}), (Ids{"b", "a"}));
   Change moved = change("b", job::State::kPending);
   moved.path.clear();
-  moved.next.due.reset();
+  moved.next->due.reset();
   apply<Applied>(std::move(moved));
   EXPECT_EQ(ids({.by = By::kDue, .until = now() + 2s}), Ids{"a"});
 }
@@ -150,14 +150,14 @@ TEST_P(ScanContract, UnpublishedTellsDispatchesThatWereNotHandedOver) {
   admit_all({"a", "b", "c"});
   for (const char* id : {"b", "a", "c"}) {
     Change change = dispatch(id, "w");
-    change.next.publish_pending = true;
-    change.next.dispatched_at = now();
+    change.next->publish_pending = true;
+    change.next->dispatched_at = now();
     apply<Applied>(std::move(change));
     advance(1s);
   }
   EXPECT_EQ(ids({.by = By::kUnpublished, .until = now() - 2s}), (Ids{"b", "a"}));
   Change running = change("b", job::State::kRunning);
-  running.next.publish_pending = false;
+  running.next->publish_pending = false;
   apply<Applied>(std::move(running));
   EXPECT_EQ(ids({.by = By::kUnpublished}), (Ids{"a", "c"}));
 }

@@ -105,7 +105,7 @@ class StoreTest : public testing::TestWithParam<StoreKind> {
   Change admission(job::Record record) const {
     Change change;
     change.path = {record.state};
-    change.next = std::move(record);
+    *change.next = std::move(record);
     return change;
   }
   // A change of the job as it is now, to a state.
@@ -118,21 +118,21 @@ class StoreTest : public testing::TestWithParam<StoreKind> {
     Change change;
     change.guard.revision = record.revision;
     change.path = {state};
-    change.next = std::move(record);
-    change.next.state = state;
-    change.next.updated_at = now();
+    *change.next = std::move(record);
+    change.next->state = state;
+    change.next->updated_at = now();
     return change;
   }
   Change dispatch(const std::string& id, const std::string& worker) {
     Change dispatched = change(id, job::State::kDispatched);
-    dispatched.next.assignee = WorkerId(worker);
-    dispatched.next.wait.reset();
+    dispatched.next->assignee = WorkerId(worker);
+    dispatched.next->wait.reset();
     return dispatched;
   }
   // An admission of a job that waits in a class.
   Change waiting(const std::string& id, const std::string& wait_class) const {
     Change change = admission(id);
-    change.next.wait = job::Wait{job::ReasonCode::kNoWorkers, "", wait_class, now()};
+    change.next->wait = job::Wait{job::ReasonCode::kNoWorkers, "", wait_class, now()};
     return change;
   }
 

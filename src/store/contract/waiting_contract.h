@@ -74,7 +74,7 @@ TEST_P(WaitingContract, TheClockTriesTheFirstOfEachClassWhoseTimeHasCome) {
 
 TEST_P(WaitingContract, AClassWaitsForTheDueTimeOfItsFirstJob) {
   Change change = waiting("a", "x");
-  change.next.due = now() + 10s;
+  change.next->due = now() + 10s;
   apply<Applied>(std::move(change));
   EXPECT_EQ(claimed({{}, 10}), Ids{});
   advance(10s);
@@ -136,7 +136,7 @@ TEST_P(WaitingContract, AJobMayMoveToAnotherClass) {
   wait_in("x", {"a"});
   Change moved = change("a", job::State::kPending);
   moved.path.clear();
-  moved.next.wait->wait_class = "y";
+  moved.next->wait->wait_class = "y";
   apply<Applied>(std::move(moved));
   EXPECT_EQ(store().waiting_in("x"), 0u);
   EXPECT_EQ(claimed({{"x", "y"}, 2}), Ids{"a"});

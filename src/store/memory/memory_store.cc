@@ -36,14 +36,14 @@ Answer<Loaded> MemoryStore::load(const JobId& job, LoadOptions options) {
 
 Answer<Receipt> MemoryStore::apply(Change change) {
   MonotonicTime now = clock_.monotonic();
-  Snapshot old = find(change.next.id);
+  Snapshot old = find(change.next->id);
   Table::Before before;
   if (old) before = {old->state, old->revision};
   if (auto refusal = table_.refusal(change, before, now)) {
     if (auto* conflict = std::get_if<Conflict>(&*refusal); conflict) conflict->now = old;
     return *std::move(refusal);
   }
-  job::Record& next = change.next;
+  job::Record& next = *change.next;
   if (!old && !next.idempotency_key.empty()) {
     KeyHolder& holder = idempotency_[{next.tenant, next.idempotency_key}];
     if (!holder.job.empty() && holder.expires > next.updated_at) {
@@ -67,7 +67,7 @@ Answer<Receipt> MemoryStore::apply(Change change) {
     table_.leases().release(job_lease_key(next.id), change.guard.lease);
   }
   applied.claimed = table_.claim_each(change.claim_from, now);
-  Snapshot record = std::make_shared<const job::Record>(std::move(next));
+  Snapshot record = std::move(change.next).seal();
   if (job::is_terminal(record->state)) {
     if (old && job::is_terminal(old->state)) {
       ended_by_time_.erase({old->updated_at, record->id});

@@ -27,7 +27,7 @@ class DataFolder : public testing::Test {
     ASSERT_TRUE(store) << store.error().message;
     for (int i = 0; i < 100; ++i) {
       Change change;
-      change.next.id = JobId(std::to_string(i));
+      change.next->id = JobId(std::to_string(i));
       change.path = {job::State::kPending};
       change.request = std::string(1000, 'r');
       ASSERT_TRUE(loop_.wait((*store)->apply(std::move(change))));

@@ -142,7 +142,7 @@ Answer<Loaded> RocksStore::load(const JobId& job, LoadOptions options) {
 }
 
 Answer<Receipt> RocksStore::apply(Change change) {
-  job::Record& next = change.next;
+  job::Record& next = *change.next;
   bool admission = !change.guard.revision;
   if (auto refusal = operations_->push_back(admission)) return std::unexpected(*std::move(refusal));
 
@@ -172,7 +172,7 @@ Answer<Receipt> RocksStore::apply(Change change) {
   absent_ = JobId();
   next.revision = before.revision.next();
   Applied applied;
-  applied.record = std::make_shared<const job::Record>(std::move(next));
+  applied.record = std::move(change.next).seal();
   const job::Record& record = *applied.record;
   Puts& puts = operations_->puts();
   size_t bytes = puts.bytes();

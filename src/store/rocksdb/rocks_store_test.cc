@@ -23,16 +23,16 @@ class RocksStoreTest : public testing::Test {
 
   Change admission(const std::string& id) const {
     Change change;
-    change.next.id = JobId(id);
-    change.next.tenant = TenantId("acme");
-    change.next.created_at = change.next.updated_at = clock_.wall();
+    change.next->id = JobId(id);
+    change.next->tenant = TenantId("acme");
+    change.next->created_at = change.next->updated_at = clock_.wall();
     change.path = {job::State::kPending};
     return change;
   }
   Change change(const std::string& id, uint64_t revision, job::State state) const {
     Change change = admission(id);
     change.guard.revision = Revision(revision);
-    change.next.state = state;
+    change.next->state = state;
     change.path = {state};
     return change;
   }
@@ -124,11 +124,11 @@ TEST_F(RocksStoreTest, AnAnswerThatShowsWhatIsNotSyncedWaitsForIt) {
   apply(admission("old"));
   disk_->hold_log_syncs(true);
   Change keyed = admission("a");
-  keyed.next.idempotency_key = "key";
+  keyed.next->idempotency_key = "key";
   auto dropped = store_->apply(keyed);
   auto loaded = await(store_->load(JobId("a"), {}));
   auto conflict = await(store_->apply(admission("a")));
-  keyed.next.id = JobId("b");
+  keyed.next->id = JobId("b");
   auto duplicate = await(store_->apply(keyed));
   auto other = await(store_->load(JobId("old"), {}));
   loop_.run_ready();
@@ -196,7 +196,7 @@ TEST_F(RocksStoreTest, AQueueOfTooManyBytesPushesBackToo) {
 
 TEST_F(RocksStoreTest, RecordsThatAreNoLongerAtHandAreReadFromDisk) {
   Change first = admission("first");
-  first.next.team = "blue";
+  first.next->team = "blue";
   first.request = "bytes";
   apply(std::move(first));
   size_t enough = limits::kRecordCacheBytesMax / sizeof(job::Record) + 1;

@@ -1,0 +1,30 @@
+#include "base/boxed.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace fairlead {
+namespace {
+
+TEST(BoxedTest, CopiesDoNotShareTheirValue) {
+  Boxed<std::string> first;
+  *first = "one";
+  Boxed<std::string> second = first;
+  *second = "two";
+  EXPECT_EQ(*first, "one");
+  first = second;
+  second->clear();
+  EXPECT_EQ(*first, "two");
+}
+
+TEST(BoxedTest, MovesAndSealsWithoutACopy) {
+  Boxed<std::string> first;
+  const std::string* place = &*first;
+  Boxed<std::string> second = std::move(first);
+  EXPECT_EQ(&*second, place);
+  EXPECT_EQ(std::move(second).seal().get(), place);
+}
+
+}  // namespace
+}  // namespace fairlead
