@@ -23,6 +23,7 @@ class FaultyStore final : public store::Store {
   store::Answer<void> unclaim(const JobId& job, Duration pause) override;
   store::Answer<std::vector<store::WaitClassView>> waiting(size_t limit) override;
   size_t waiting_in(std::string_view wait_class) const override;
+  size_t live_in(job::State state) const override { return shared_.live_in(state); }
   store::Answer<bool> acquire(std::string key, store::LeaseRequest lease) override;
   store::Answer<bool> renew(std::string key, store::LeaseRequest lease) override;
   store::Answer<void> release(std::string key, std::string token) override;

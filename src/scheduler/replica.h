@@ -1,6 +1,7 @@
 // What the parts of one scheduler share: its contracts, its view of the workers, its settings.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include "gate/gate.h"
 #include "routing/pool_map.h"
 #include "routing/registry.h"
+#include "routing/remembered_routes.h"
 #include "runtime/clock.h"
 #include "runtime/loop.h"
 #include "runtime/nursery.h"
@@ -44,12 +46,15 @@ struct Replica : Plugs {
 
   const Settings settings;
   std::shared_ptr<const routing::PoolMap> pools;
+  routing::RememberedRoutes routes;
   const std::string name;  // "<instance>.<nonce>": the beginning of every lease token
   const MonotonicTime started;
   Metrics metrics;
   routing::WorkerRegistry registry;
   // Jobs that are out with a worker by the store's word and not by its own.
   std::map<WorkerId, std::vector<store::Ghost>> ghosts;
+  // Told of every record that this replica committed; empty: nobody asks.
+  std::function<void(const job::Record&)> watcher;
   // Last, so that the tasks go before what they use.
   Nursery nursery;
 };

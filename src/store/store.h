@@ -36,7 +36,7 @@ struct LoadOptions {
 };
 
 struct Loaded {
-  std::optional<job::Record> record;
+  Snapshot record;  // null: there is no such job
   std::string request;
   bool lease_taken = false;  // false when none was asked for, or another token holds it
 };
@@ -57,7 +57,8 @@ struct Query {
   std::string text;
   WallTime until = WallTime::max();
   size_t limit = 100;
-  std::string cursor;  // Page::next of the page before
+  std::string cursor;         // Page::next of the page before
+  bool latest_first = false;  // of kState: most recently changed first instead
 };
 
 struct Page {
@@ -77,7 +78,7 @@ struct StoredMessage {
   Sequence sequence;
   Message message;
   bool queued = false;
-  uint32_t deliveries = 0;
+  WallTime stored_at;
 };
 
 struct Claims {
@@ -110,6 +111,8 @@ class Store {
   virtual Answer<std::vector<WaitClassView>> waiting(size_t limit) = 0;
   // Jobs waiting in one class now, as this replica knows; no IO.
   virtual size_t waiting_in(std::string_view wait_class) const = 0;
+  // Live jobs in a state now, as this replica knows; no IO.
+  virtual size_t live_in(job::State state) const = 0;
 
   // Leases: named locks with a holder's token and a time to live. A token begins with the name of
   // its replica; leases of a replica without a sign of life may be taken.

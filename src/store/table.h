@@ -67,6 +67,7 @@ class Table {
 
   bool contains(const JobId& job) const { return find(job.str()) != nullptr; }
   size_t size() const { return jobs_.size(); }
+  size_t size(job::State state) const { return by_state_[static_cast<size_t>(state)].size(); }
   uint32_t tenant_slots(const TenantId& tenant) const;
   uint32_t worker_slots(const WorkerId& worker) const;
 
@@ -98,7 +99,7 @@ class Table {
   HashChains<&LiveJob::of_trace, &LiveJob::trace_hash> traces_;
   std::set<LiveJob*, ByTime<&LiveJob::deadline>> by_deadline_;
   std::set<LiveJob*, ByTime<&LiveJob::due>> by_due_;
-  std::set<LiveJob*, ByTime<&LiveJob::dispatched_at>> unpublished_;
+  std::set<LiveJob*, ByTime<&LiveJob::since>> unpublished_;
   WaitClasses waiting_;
   Leases leases_;
 };

@@ -41,6 +41,7 @@ class StoryStore final : public store::Store {
   size_t waiting_in(std::string_view wait_class) const override {
     return store_->waiting_in(wait_class);
   }
+  size_t live_in(job::State state) const override { return store_->live_in(state); }
   store::Answer<bool> acquire(std::string key, store::LeaseRequest lease) override {
     return store_->acquire(std::move(key), std::move(lease));
   }

@@ -47,6 +47,33 @@ TEST_P(ScanContract, StateKnowsTheEndedJobsToo) {
   EXPECT_EQ(ids({.by = By::kState, .text = "FAILED"}), (Ids{"c", "a"}));
 }
 
+TEST_P(ScanContract, StateTellsTheMostRecentlyChangedFirstWhenAsked) {
+  admit_all({"a", "b", "c", "d", "e"});
+  EXPECT_EQ(ids({.by = By::kState, .text = "PENDING", .latest_first = true}),
+            (Ids{"e", "d", "c", "b", "a"}));
+  for (const char* id : {"c", "a", "d"}) {
+    end(id, job::State::kFailed);
+    advance(1s);
+  }
+  end("b");
+  EXPECT_EQ(ids({.by = By::kState, .text = "PENDING", .latest_first = true}), Ids{"e"});
+  EXPECT_EQ(ids({.by = By::kState, .text = "FAILED", .latest_first = true}), (Ids{"d", "a", "c"}));
+  EXPECT_EQ(ids_by_pages({.by = By::kState, .text = "FAILED", .latest_first = true}, 1),
+            (Ids{"d", "a", "c"}));
+  admit_all({"f", "g"});
+  EXPECT_EQ(ids_by_pages({.by = By::kState, .text = "PENDING", .latest_first = true}, 1),
+            (Ids{"g", "f", "e"}));
+}
+
+TEST_P(ScanContract, LiveInCountsTheLiveJobsOfAState) {
+  admit_all({"a", "b", "c"});
+  apply<Applied>(change("b", job::State::kScheduled));
+  end("c", job::State::kFailed);
+  EXPECT_EQ(store().live_in(job::State::kPending), 1u);
+  EXPECT_EQ(store().live_in(job::State::kScheduled), 1u);
+  EXPECT_EQ(store().live_in(job::State::kFailed), 0u);
+}
+
 TEST_P(ScanContract, TenantTellsItsLiveJobs) {
   admit_all({"a", "b"});
   job::Record other = fresh("c");

@@ -34,19 +34,32 @@ class EndedJobs {
 
   // Latest first, behind the position.
   Result<std::vector<job::Record>> latest(const std::optional<Position>& behind, size_t limit) {
-    if (!behind) {
-      each_->SeekToLast();
-    } else if (behind->ended) {
-      seek_before(time_key(behind->at, behind->id));
-    } else {
-      seek_before(time_key(behind->at + Duration(1), ""));
-    }
+    seek_behind(behind);
     std::vector<job::Record> records;
     for (; each_->Valid() && records.size() < limit; each_->Prev()) {
       if (auto taken = take(records); !taken) return std::unexpected(taken.error());
     }
     if (!each_->status().ok()) return read_failed(each_->status());
     return records;
+  }
+
+  // Latest first, only those in the state.
+  Result<Page> latest_in_state(job::State state, const std::optional<Position>& behind,
+                               size_t limit) {
+    seek_behind(behind);
+    Page page;
+    std::optional<TimeKey> last;
+    for (size_t visits = 0; each_->Valid(); each_->Prev(), ++visits) {
+      if (page.records.size() == limit || visits == limits::kScanVisitsMax) {
+        if (last) page.next = to_cursor({last->at, last->name, true});
+        return page;
+      }
+      last = parse_time_key(each_->key().ToStringView());
+      if (each_->value() != rocksdb::Slice(ended_value(state))) continue;
+      if (auto taken = take(page.records); !taken) return std::unexpected(taken.error());
+    }
+    if (!each_->status().ok()) return read_failed(each_->status());
+    return page;
   }
 
   // Earliest first, only those in the state.
@@ -68,6 +81,17 @@ class EndedJobs {
   }
 
  private:
+  // To the latest behind the position.
+  void seek_behind(const std::optional<Position>& behind) {
+    if (!behind) {
+      each_->SeekToLast();
+    } else if (behind->ended) {
+      seek_before(time_key(behind->at, behind->id));
+    } else {
+      seek_before(time_key(behind->at + Duration(1), ""));
+    }
+  }
+
   void seek_before(const std::string& key) {
     each_->SeekForPrev(key);
     if (each_->Valid() && each_->key() == rocksdb::Slice(key)) each_->Prev();
@@ -200,6 +224,9 @@ Result<Page> read_page(const Database& database, const Query& query,
   }
   if (query.by == Query::By::kState) {
     auto state = job::parse_state(query.text);
+    if (state && job::is_terminal(*state) && query.latest_first) {
+      return EndedJobs(database).latest_in_state(*state, parse_cursor(query.cursor), query.limit);
+    }
     if (state && job::is_terminal(*state)) {
       return EndedJobs(database).in_state(*state, parse_cursor(query.cursor), query.limit);
     }

@@ -48,6 +48,7 @@ class RocksStore final : public Store {
   Answer<void> unclaim(const JobId& job, Duration pause) override;
   Answer<std::vector<WaitClassView>> waiting(size_t limit) override;
   size_t waiting_in(std::string_view wait_class) const override;
+  size_t live_in(job::State state) const override { return table_.size(state); }
   Answer<bool> acquire(std::string key, LeaseRequest lease) override;
   Answer<bool> renew(std::string key, LeaseRequest lease) override;
   Answer<void> release(std::string key, std::string token) override;
@@ -88,11 +89,11 @@ class RocksStore final : public Store {
   Result<void> rebuild(const Database& database);
   Result<void> rebuild_jobs(const Database& database);
 
-  Result<std::optional<job::Record>> find(const JobId& job);
+  Result<Snapshot> find(const JobId& job);
   bool is_durable(const JobId& job);
   Answer<Receipt> refuse(Receipt refusal, const JobId& job);
   Result<std::optional<KeyHolder>> holder_of(const std::string& key);
-  void put_record(Puts& puts, const job::Record& next, const std::optional<job::Record>& ended);
+  void put_record(Puts& puts, const job::Record& next, const job::Record* ended);
   void put_key(Puts& puts, const std::string& key, const job::Record& record);
   void put(Puts& puts, const DeadLetter& entry);
   Sequence put(Puts& puts, Message message, bool queued, WallTime now);
@@ -107,6 +108,8 @@ class RocksStore final : public Store {
 
   Table table_;
   RecordCache records_;
+  // The last one that was looked for in vain: a new job is looked for twice in a row.
+  JobId absent_;
   std::unordered_map<std::string, PendingKey> pending_keys_;
   std::map<Sequence, WallTime> messages_;  // when each was stored
   TimeIndex timers_;

@@ -1,0 +1,48 @@
+// The API: finds the route of a request, asks whether the caller may take it, and reads it.
+#pragma once
+
+#include <expected>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "edge/http/api/route.h"
+
+namespace fairlead::http {
+
+// Every route of the API.
+Routes all_routes();
+
+// A request that was understood: what to run on the loop, and how long its caller waits.
+struct Planned {
+  Call call;
+  Duration patience{};
+};
+
+class Api {
+ public:
+  explicit Api(Routes routes = all_routes());
+  Api(const Api&) = delete;
+  Api& operator=(const Api&) = delete;
+
+  // Any thread. The reply says why there is nothing to run: no such path or method, not allowed,
+  // or not understood.
+  std::expected<Planned, Reply> plan(Request request, ReadTools& tools) const;
+
+  // Whether the path is served without a key: health and the description of the API.
+  bool is_public(std::string_view path) const;
+
+  const Routes& routes() const { return routes_; }
+
+ private:
+  Routes routes_;
+  // By number of segments; each segment is a text, or empty where anything stands.
+  std::map<size_t, std::vector<std::pair<std::vector<std::string>, const Route*>>> by_length_;
+};
+
+// Percent-decoded; nothing when it is malformed or holds a zero byte.
+std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_space);
+// The parameters behind '?'; the error says what is wrong with them.
+Result<Pairs> parse_query(std::string_view text);
+
+}  // namespace fairlead::http

@@ -1,0 +1,213 @@
+// Workers, pools, topics, queues, placement, memory.
+#include "edge/http/api/api_fixture.h"
+#include "edge/http/api/event_tap.h"
+
+namespace fairlead::http {
+namespace {
+
+class FleetApi : public ApiTest {};
+
+TEST_F(FleetApi, WorkersAreListedByIdAndPage) {
+  worker("w2");
+  worker("w1", "gpu");
+  Answered all = get("/api/v1/workers");
+  ASSERT_EQ(all.items().size(), 2u);
+  EXPECT_EQ(all.items()[0].at("worker_id"), "w1");
+  EXPECT_EQ(all.items()[0].at("online"), true);
+  Answered page = get("/api/v1/workers?limit=1");
+  EXPECT_EQ(page.text("next_cursor"), "w1");
+  EXPECT_EQ(get("/api/v1/workers?cursor=w1").items().size(), 1u);
+  EXPECT_EQ(get("/api/v1/workers?pool=gpu").items().size(), 1u);
+  EXPECT_EQ(get("/api/v1/workers/w2").text("pool"), "default");
+  EXPECT_EQ(get("/api/v1/workers/none").status, 404);
+}
+
+TEST_F(FleetApi, AWorkersJobsAreThoseItHas) {
+  worker("w1");
+  std::string job = submit_job();
+  Answered jobs = get("/api/v1/workers/w1/jobs");
+  ASSERT_EQ(jobs.items().size(), 1u);
+  EXPECT_EQ(jobs.items()[0].at("id").as_string(), job.c_str());
+  EXPECT_EQ(get("/api/v1/workers/none/jobs").status, 404);
+}
+
+TEST_F(FleetApi, PoolsTellTheirWorkersAsNumberAndList) {
+  worker("w1");
+  submit_job();
+  Answered pool = get("/api/v1/pools/default");
+  EXPECT_EQ(pool.body.at("workers"), 1);
+  EXPECT_EQ(pool.body.at("worker_list").as_array().size(), 1u);
+  EXPECT_EQ(pool.body.at("active_jobs"), 1);
+  EXPECT_EQ(pool.body.at("capacity"), 4);
+  EXPECT_EQ(get("/api/v1/pools").items().size(), 2u) << "also those without a worker";
+  EXPECT_EQ(get("/api/v1/pools/none").status, 404);
+}
+
+TEST_F(FleetApi, APoolIsMadeChangedDrainedAndTakenAway) {
+  Answered made = call(Method::kPut, "/api/v1/pools/spare", R"({"requires":["Tpu "]})");
+  EXPECT_EQ(made.status, 201);
+  EXPECT_EQ(json::serialize(made.body.at("requires")), R"(["tpu"])");
+  EXPECT_EQ(call(Method::kPatch, "/api/v1/pools/spare", R"({"status":"inactive"})").text("status"),
+            "inactive");
+  Answered drained = post("/api/v1/pools/spare/drain", R"({"timeout_seconds":60})");
+  EXPECT_EQ(drained.text("status"), "draining");
+  loop_.run_for(61s);
+  EXPECT_EQ(get("/api/v1/pools/spare").text("status"), "inactive");
+  EXPECT_EQ(call(Method::kDelete, "/api/v1/pools/spare").status, 204);
+  EXPECT_EQ(get("/api/v1/pools/spare").status, 404);
+
+  EXPECT_EQ(call(Method::kPut, "/api/v1/pools/No", "{}").status, 400);
+  EXPECT_EQ(call(Method::kPut, "/api/v1/pools/a--b", "{}").status, 400);
+  EXPECT_EQ(call(Method::kPatch, "/api/v1/pools/none", "{}").status, 404);
+  EXPECT_EQ(call(Method::kPatch, "/api/v1/pools/default", R"({"status":"odd"})").status, 400);
+  EXPECT_EQ(post("/api/v1/pools/default/drain", R"({"timeout_seconds":99999})").status, 400);
+  EXPECT_EQ(call(Method::kDelete, "/api/v1/pools/none").status, 404);
+}
+
+TEST_F(FleetApi, ADrainedPoolGetsNoJobs) {
+  worker("w1");
+  ASSERT_EQ(post("/api/v1/pools/default/drain").status, 200);
+  Answered answer = post("/api/v1/jobs", R"({"prompt":"p"})");
+  EXPECT_EQ(answer.body.at("warnings").at(0).at("code"), "no_pool_mapping");
+}
+
+TEST_F(FleetApi, APoolInUseIsKeptUnlessForced) {
+  worker("w1", "gpu");
+  Answered kept = call(Method::kDelete, "/api/v1/pools/gpu");
+  EXPECT_EQ(kept.status, 409);
+  EXPECT_EQ(kept.text("code"), "pool_in_use");
+  EXPECT_EQ(json::serialize(kept.body.at("agent_ids")), R"(["w1"])");
+  EXPECT_EQ(call(Method::kDelete, "/api/v1/pools/gpu?force=true").status, 204);
+  EXPECT_EQ(get("/api/v1/topics").items().size(), 1u) << "its only topic went with it";
+}
+
+TEST_F(FleetApi, ATopicMadeByACallLastsAcrossRestarts) {
+  Answered made = post("/api/v1/topics", R"({"name":"job.new","pool":"default"})");
+  EXPECT_EQ(made.status, 201);
+  EXPECT_EQ(post("/api/v1/topics", R"({"name":"job.new","pool":"default"})").status, 200);
+  restart();
+  EXPECT_EQ(get("/api/v1/topics").items().size(), 3u);
+  submit_job(R"({"prompt":"p","topic":"job.new"})");
+  EXPECT_EQ(call(Method::kDelete, "/api/v1/topics/job.new").status, 204);
+  EXPECT_EQ(call(Method::kDelete, "/api/v1/topics/job.train").status, 204);
+  restart();
+  EXPECT_EQ(get("/api/v1/topics").items().size(), 1u) << "one of the file's was taken away";
+  EXPECT_EQ(call(Method::kDelete, "/api/v1/topics/job.default").status, 400) << "the last one";
+  EXPECT_EQ(call(Method::kDelete, "/api/v1/topics/job.none").status, 404);
+}
+
+TEST_F(FleetApi, TopicsAreCheckedAndMayBeDisabled) {
+  EXPECT_EQ(post("/api/v1/topics", R"({"name":"x","pool":"default"})").status, 400);
+  EXPECT_EQ(post("/api/v1/topics", R"({"name":"job.x"})").status, 400);
+  EXPECT_EQ(post("/api/v1/topics", R"({"name":"job.x","pool":"none"})").text("code"),
+            "unknown_pool");
+  EXPECT_EQ(post("/api/v1/topics", R"({"name":"job.x","pool":"default","odd":1})").status, 400);
+  ASSERT_EQ(
+      post("/api/v1/topics", R"({"name":"job.x","pool":"default","status":"disabled"})").status,
+      201);
+  EXPECT_EQ(post("/api/v1/jobs", R"({"prompt":"p","topic":"job.x"})").text("code"),
+            "topic_disabled");
+}
+
+TEST_F(FleetApi, APoolIsMappedToATopicAndBack) {
+  EXPECT_EQ(call(Method::kPut, "/api/v1/pools/gpu/topics/job.default").status, 204);
+  EXPECT_EQ(get("/api/v1/topics").items()[0].at("pools").as_array().size(), 2u);
+  EXPECT_EQ(call(Method::kDelete, "/api/v1/pools/gpu/topics/job.default").status, 204);
+  EXPECT_EQ(call(Method::kDelete, "/api/v1/pools/gpu/topics/job.train").status, 400);
+  EXPECT_EQ(call(Method::kPut, "/api/v1/pools/none/topics/job.default").status, 404);
+  EXPECT_EQ(call(Method::kPut, "/api/v1/pools/gpu/topics/odd").status, 400);
+  EXPECT_EQ(call(Method::kDelete, "/api/v1/pools/gpu/topics/job.none").status, 404);
+}
+
+TEST_F(FleetApi, QueuesTellCountsAndTheOldest) {
+  submit_job();
+  loop_.run_for(10s);
+  submit_job();
+  Answered queues = get("/api/v1/queues");
+  ASSERT_EQ(queues.items().size(), 2u);
+  const json::value& queue = queues.items()[0];
+  EXPECT_EQ(queue.at("topic"), "job.default");
+  EXPECT_EQ(queue.at("counts").at("PENDING"), 2);
+  EXPECT_GE(queue.at("oldest_age_seconds").as_double(), 10.0);
+  EXPECT_EQ(queue.at("received_total"), 2);
+  EXPECT_EQ(queues.body.at("truncated"), false);
+}
+
+TEST_F(FleetApi, ADryRunNamesTheChosenWorkerAndEveryRejectionAndChangesNothing) {
+  worker("w1");
+  worker("w2", "gpu");
+  worker("busy", "default", 1);
+  uint64_t received = scheduler_->metrics().value(scheduler::Counter::kJobsReceived);
+  Answered answer = post("/api/v1/jobs/explain-placement", R"({"prompt":"p"})");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body.at("placeable"), true);
+  std::map<std::string, std::string> causes;
+  for (const json::value& one : answer.body.at("rejected").as_array()) {
+    causes[std::string(one.at("worker_id").as_string())] = one.at("cause").as_string();
+  }
+  EXPECT_EQ(causes["w2"], "pool_ineligible");
+  EXPECT_EQ(causes.size(), 2u);
+  EXPECT_TRUE(store_.all().empty());
+  EXPECT_EQ(scheduler_->metrics().value(scheduler::Counter::kJobsReceived), received);
+
+  Answered nowhere = post("/api/v1/jobs/explain-placement", R"({"labels":{"node.zone":"moon"}})");
+  EXPECT_EQ(nowhere.body.at("placeable"), false);
+  EXPECT_EQ(nowhere.text("reason"), "no_workers");
+  Answered lacking =
+      post("/api/v1/jobs/explain-placement", R"({"topic":"job.train","requires":["tpu"]})");
+  EXPECT_EQ(lacking.text("reason"), "no_pool_mapping");
+  EXPECT_EQ(lacking.body.at("pools").at(0).at("cause"), "missing_capability");
+  EXPECT_EQ(post("/api/v1/jobs/explain-placement", R"({"topic":1})").status, 400);
+}
+
+TEST_F(FleetApi, AWaitingJobTellsWhy) {
+  std::string job = submit_job();
+  Answered answer = get("/api/v1/jobs/" + job + "/placement");
+  EXPECT_EQ(answer.body.at("wait").at("reason"), "no_workers");
+  EXPECT_EQ(answer.body.at("placeable"), false);
+  EXPECT_EQ(get("/api/v1/jobs/none/placement").status, 404);
+}
+
+TEST_F(FleetApi, MemoryShowsAPayload) {
+  std::string job = submit_job();
+  Answered shown = get("/api/v1/memory?ptr=redis://ctx:" + job);
+  EXPECT_EQ(shown.text("kind"), "ctx");
+  EXPECT_EQ(shown.body.at("json").at("prompt"), "hello");
+  EXPECT_FALSE(shown.text("text").empty());
+  (void)run_answer(
+      store_.put_blob("res:bytes", {std::string("\xff\0", 2), {}}, store::BlobCondition::kAlways));
+  Answered bytes = get("/api/v1/memory?key=res:bytes");
+  EXPECT_EQ(bytes.text("base64"), "/wA=");
+  EXPECT_FALSE(bytes.object().contains("text"));
+  EXPECT_EQ(get("/api/v1/memory?key=ctx:none").status, 404);
+  EXPECT_EQ(get("/api/v1/memory?key=fairlead:pools").status, 400);
+  EXPECT_EQ(get("/api/v1/memory").status, 400);
+  caller_ = {TenantId("acme"), false, Role::kAdmin, {}};
+  EXPECT_EQ(get("/api/v1/memory?key=ctx:" + job).status, 404) << "another tenant's";
+}
+
+TEST_F(FleetApi, ATapTellsOfPacketsAndCommitsWhileItIsOpen) {
+  std::vector<TappedEvent> events;
+  EventTap tap(*backend_, [&](std::vector<TappedEvent> batch) {
+    for (TappedEvent& event : batch) events.push_back(std::move(event));
+  });
+  submit_job();
+  EXPECT_TRUE(events.empty());
+  tap.set_open(true);
+  std::string job = submit_job();
+  loop_.run_ready();
+  bool packet = false, commit = false;
+  for (const TappedEvent& event : events) {
+    packet |= event.is_packet;
+    commit |= !event.is_packet && event.record.id.str() == job;
+  }
+  EXPECT_TRUE(packet);
+  EXPECT_TRUE(commit);
+  tap.set_open(false);
+  events.clear();
+  submit_job();
+  EXPECT_TRUE(events.empty());
+}
+
+}  // namespace
+}  // namespace fairlead::http

@@ -1,0 +1,31 @@
+#include "edge/http/api/openapi.h"
+
+namespace fairlead::http {
+
+const char* const kServerSchemas = R"json({
+"Anything": {},
+"Problem": {"type": "object", "required": ["error", "code", "status"], "properties": {
+  "error": {"type": "string"}, "code": {"type": "string"}, "status": {"type": "integer"}}},
+"Health": {"type": "object", "required": ["status", "checks"], "additionalProperties": false,
+  "properties": {"status": {"type": "string", "enum": ["ok", "healthy", "degraded"]},
+  "checks": {"type": "object", "additionalProperties": {"type": "string"}},
+  "nats": {"type": "string"}, "redis": {"type": "string"}, "error": {"type": "string"}}},
+"Status": {"type": "object", "additionalProperties": false, "required": ["time", "uptime_seconds",
+  "active_ws_clients", "build", "nats", "redis", "workers", "pipeline"], "properties": {
+  "time": {"type": "string"}, "uptime_seconds": {"type": "integer"},
+  "active_ws_clients": {"type": "integer"}, "nats_status": {"type": "string"},
+  "build": {"type": "object", "required": ["version", "commit", "date"]},
+  "nats": {"type": "object", "required": ["connected", "status"]},
+  "redis": {"type": "object", "required": ["ok", "status"]},
+  "workers": {"type": "object", "required": ["count"]},
+  "pipeline": {"type": "object", "additionalProperties": {"type": "integer"}},
+  "pipeline_ended_since": {"type": "string"}, "instance_id": {"type": "string"},
+  "handlers_in_flight": {"type": "integer"}, "input_fail_open_total": {"type": "integer"}}},
+"Memory": {"type": "object", "additionalProperties": false,
+  "required": ["pointer", "key", "kind", "size_bytes", "base64"], "properties": {
+  "pointer": {"type": "string"}, "key": {"type": "string"}, "kind": {"type": "string"},
+  "size_bytes": {"type": "integer"}, "base64": {"type": "string"}, "text": {"type": "string"},
+  "json": {}}}
+})json";
+
+}  // namespace fairlead::http

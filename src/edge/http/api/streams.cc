@@ -1,0 +1,70 @@
+// Opening a stream of events: of everything, or of one job.
+#include <boost/json/serialize.hpp>
+
+#include "edge/http/api/backend.h"
+#include "edge/http/api/event_json.h"
+#include "edge/http/api/route.h"
+
+namespace fairlead::http {
+
+namespace {
+
+Task<Reply> open_all(Backend& backend, Caller caller) {
+  backend.stream_opening();
+  Reply reply;
+  reply.content_type = "text/event-stream";
+  reply.stream = StreamWish{caller.all_tenants, caller.tenant, {}, {}, {}, 0};
+  co_return reply;
+}
+
+std::expected<Call, Reply> read_all(Request& request, ReadTools&) {
+  return [caller = request.caller](Backend& backend) { return open_all(backend, caller); };
+}
+
+// Begins with what the job is now, so that one who comes late does not wait for what has been.
+Task<Reply> open_one(Backend& backend, Caller caller, JobId job) {
+  backend.stream_opening();
+  Result<store::Loaded> loaded = co_await backend.store.load(job, {});
+  if (!loaded) co_return problem_of(loaded.error());
+  if (!loaded->record) co_return problem(404, "job not found");
+  if (!caller.sees(loaded->record->tenant)) co_return problem(403, "tenant access denied");
+  Reply reply;
+  reply.content_type = "text/event-stream";
+  reply.stream = StreamWish{caller.all_tenants,
+                            loaded->record->tenant,
+                            job.str(),
+                            kStatusChanged,
+                            json::serialize(status_event(*loaded->record)),
+                            loaded->record->revision.value()};
+  co_return reply;
+}
+
+std::expected<Call, Reply> read_one(Request& request, ReadTools&) {
+  return [caller = request.caller, job = JobId(request.parameters[0])](Backend& backend) {
+    return open_one(backend, caller, job);
+  };
+}
+
+}  // namespace
+
+void add_stream_routes(Routes& routes) {
+  routes.push_back({Method::kGet,
+                    "/api/v1/stream",
+                    Access::kRead,
+                    read_all,
+                    {.operation = "stream",
+                     .summary = "Events, as server-sent events or over a WebSocket",
+                     .query = {"tenant_id", "last_event_id"},
+                     .answer = "text/event-stream"}});
+  routes.push_back({Method::kGet,
+                    "/api/v1/jobs/{id}/stream",
+                    Access::kRead,
+                    read_one,
+                    {.operation = "streamJob",
+                     .summary = "Events of one job, beginning with what it is now",
+                     .query = {"tenant_id", "last_event_id"},
+                     .answer = "text/event-stream",
+                     .problems = {403, 404, 503}}});
+}
+
+}  // namespace fairlead::http

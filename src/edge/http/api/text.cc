@@ -1,0 +1,170 @@
+#include "edge/http/api/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+#include <fmt/core.h>
+#include <openssl/evp.h>
+
+namespace fairlead::http {
+
+namespace {
+
+using std::chrono::days;
+
+std::string with_dashes(std::string digits, char version) {
+  digits[12] = version;
+  digits[16] = "89ab"[static_cast<size_t>(digits[16]) % 4];
+  return fmt::format("{}-{}-{}-{}-{}", digits.substr(0, 8), digits.substr(8, 4),
+                     digits.substr(12, 4), digits.substr(16, 4), digits.substr(20, 12));
+}
+
+template <class T>
+bool read_number(std::string_view text, T& value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// A number with the unit that its size suggests.
+std::optional<WallTime> from_number(std::string_view text, Bound bound) {
+  int64_t number = 0;
+  if (!read_number(text, number) || number < 0) return std::nullopt;
+  int64_t micros = 0;
+  int64_t unit = 1;  // in microseconds
+  if (number < 1'000'000'000'000) {
+    unit = 1'000'000;
+    micros = number * unit;
+  } else if (number < 1'000'000'000'000'000) {
+    unit = 1000;
+    micros = number * unit;
+  } else if (number < 1'000'000'000'000'000'000) {
+    micros = number;
+  } else {
+    micros = number / 1000;
+  }
+  if (bound == Bound::kUpper) micros += unit - 1;
+  return wall_time_from_micros(micros);
+}
+
+std::optional<WallTime> from_rfc3339(std::string_view text, Bound bound) {
+  if (text.size() < 20 || text.back() != 'Z' || text[4] != '-' || text[7] != '-' ||
+      (text[10] != 'T' && text[10] != ' ') || text[13] != ':' || text[16] != ':') {
+    return std::nullopt;
+  }
+  int year = 0;
+  unsigned month = 0, day = 0, hour = 0, minute = 0, second = 0;
+  if (!read_number(text.substr(0, 4), year) || !read_number(text.substr(5, 2), month) ||
+      !read_number(text.substr(8, 2), day) || !read_number(text.substr(11, 2), hour) ||
+      !read_number(text.substr(14, 2), minute) || !read_number(text.substr(17, 2), second)) {
+    return std::nullopt;
+  }
+  std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
+                                   std::chrono::day(day)};
+  if (!date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
+
+  int64_t fraction = 0;
+  int64_t unit = 1'000'000;
+  std::string_view rest = text.substr(19, text.size() - 20);
+  if (!rest.empty()) {
+    std::string digits(rest.substr(1));
+    if (rest[0] != '.' || digits.empty() || digits.size() > 9) return std::nullopt;
+    for (size_t i = 0; i < digits.size() && unit > 1; ++i) unit /= 10;
+    digits.resize(6, '0');
+    if (!read_number(std::string_view(digits), fraction)) return std::nullopt;
+  }
+  auto midnight = std::chrono::sys_days(date).time_since_epoch();
+  int64_t seconds = std::chrono::seconds(midnight).count() + hour * 3600 + minute * 60 + second;
+  int64_t micros = seconds * 1'000'000 + fraction;
+  if (bound == Bound::kUpper) micros += unit - 1;
+  return wall_time_from_micros(micros);
+}
+
+}  // namespace
+
+std::string rfc3339(WallTime time) {
+  auto since = time.time_since_epoch();
+  auto day = std::chrono::floor<days>(since);
+  std::chrono::year_month_day date{std::chrono::sys_days(day)};
+  std::chrono::hh_mm_ss clock{since - day};
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
+                     clock.subseconds().count());
+}
+
+std::optional<WallTime> parse_time(std::string_view text, Bound bound) {
+  if (auto number = from_number(text, bound)) return number;
+  return from_rfc3339(text, bound);
+}
+
+std::string base64(std::string_view bytes) {
+  std::string text(4 * ((bytes.size() + 2) / 3), '\0');
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                  reinterpret_cast<const unsigned char*>(bytes.data()),
+                  static_cast<int>(bytes.size()));
+  return text;
+}
+
+std::optional<std::string> from_base64url(std::string_view text) {
+  std::string out;
+  uint32_t bits = 0;
+  int held = 0;
+  while (!text.empty() && text.back() == '=') text.remove_suffix(1);
+  for (char c : text) {
+    constexpr std::string_view kDigits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    size_t digit = kDigits.find(c == '+' ? '-' : c == '/' ? '_' : c);
+    if (digit == kDigits.npos) return std::nullopt;
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    held += 6;
+    if (held >= 8) {
+      held -= 8;
+      out += static_cast<char>(bits >> held & 0xff);
+    }
+  }
+  return out;
+}
+
+std::string hex(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size() * 2);
+  for (char c : bytes) {
+    auto byte = static_cast<unsigned char>(c);
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text;
+}
+
+std::string sha256(std::string_view bytes) {
+  std::string digest(32, '\0');
+  EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr,
+             EVP_sha256(), nullptr);
+  return digest;
+}
+
+std::string random_uuid(Random& random) {
+  return with_dashes(random.token(), '4');
+}
+
+std::string named_uuid(std::string_view name) {
+  return with_dashes(hex(sha256(name)).substr(0, 32), '8');
+}
+
+std::string_view key_of_pointer(std::string_view pointer) {
+  constexpr std::string_view kScheme = "redis://";
+  if (pointer.starts_with(kScheme)) return pointer.substr(kScheme.size());
+  return pointer.find("://") == pointer.npos ? pointer : std::string_view();
+}
+
+std::string pointer_to(std::string_view key) {
+  return "redis://" + std::string(key);
+}
+
+size_t characters(std::string_view text) {
+  return static_cast<size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+}  // namespace fairlead::http

@@ -1,0 +1,44 @@
+// Texts of the API: times, base64, ids, pointers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+#include "runtime/random.h"
+
+namespace fairlead::http {
+
+// "2026-01-02T03:04:05.000006Z".
+std::string rfc3339(WallTime time);
+
+// A moment given as a number of seconds, milliseconds, microseconds or nanoseconds since 1970,
+// told apart by size, or as RFC 3339 in UTC. An upper bound is the end of the unit it names.
+// Nothing for any other text.
+enum class Bound { kLower, kUpper };
+std::optional<WallTime> parse_time(std::string_view text, Bound bound);
+
+std::string base64(std::string_view bytes);
+std::optional<std::string> from_base64url(std::string_view text);
+
+std::string hex(std::string_view bytes);
+// The 32 raw bytes.
+std::string sha256(std::string_view bytes);
+
+std::string random_uuid(Random& random);
+// The same for the same name.
+std::string named_uuid(std::string_view name);
+
+// "ctx:1" of "redis://ctx:1" and of "ctx:1"; "" for a pointer to elsewhere.
+std::string_view key_of_pointer(std::string_view pointer);
+std::string pointer_to(std::string_view key);
+inline std::string context_key(std::string_view job) {
+  return "ctx:" + std::string(job);
+}
+
+// How many characters UTF-8 text has.
+size_t characters(std::string_view text);
+
+}  // namespace fairlead::http
