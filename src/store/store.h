@@ -57,7 +57,7 @@ struct Query {
   std::string text;
   WallTime until = WallTime::max();
   size_t limit = 100;
-  std::string cursor;  // Page::next of the page before
+  std::string cursor;         // Page::next of the page before
   bool latest_first = false;  // of kState: most recently changed first instead
 };
 

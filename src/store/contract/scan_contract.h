@@ -57,8 +57,7 @@ TEST_P(ScanContract, StateTellsTheMostRecentlyChangedFirstWhenAsked) {
   }
   end("b");
   EXPECT_EQ(ids({.by = By::kState, .text = "PENDING", .latest_first = true}), Ids{"e"});
-  EXPECT_EQ(ids({.by = By::kState, .text = "FAILED", .latest_first = true}),
-            (Ids{"d", "a", "c"}));
+  EXPECT_EQ(ids({.by = By::kState, .text = "FAILED", .latest_first = true}), (Ids{"d", "a", "c"}));
   EXPECT_EQ(ids_by_pages({.by = By::kState, .text = "FAILED", .latest_first = true}, 1),
             (Ids{"d", "a", "c"}));
   admit_all({"f", "g"});

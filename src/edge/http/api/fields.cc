@@ -2,9 +2,10 @@
 
 #include <charconv>
 
-#include <boost/json/stream_parser.hpp>
-#include <boost/json/serialize.hpp>
 #include <fmt/core.h>
+
+#include <boost/json/serialize.hpp>
+#include <boost/json/stream_parser.hpp>
 
 #include "edge/http/api/text.h"
 
@@ -46,8 +47,8 @@ Result<json::value> parse_body(std::string_view text) {
   }
   if (!error) parser.finish(error);
   if (error) {
-    return fail(ErrorCode::kInvalid, fmt::format("the body is no JSON: {} at byte {}",
-                                                 error.message(), parsed));
+    return fail(ErrorCode::kInvalid,
+                fmt::format("the body is no JSON: {} at byte {}", error.message(), parsed));
   }
   return parser.release();
 }
@@ -85,8 +86,8 @@ std::optional<std::string> Fields::optional_text(const char* name, size_t bytes_
     return std::nullopt;
   }
   if (text->size() > bytes_max) {
-    refuse(fmt::format("{} has {} bytes, must have at most {}", place(name), text->size(),
-                       bytes_max));
+    refuse(
+        fmt::format("{} has {} bytes, must have at most {}", place(name), text->size(), bytes_max));
     return std::nullopt;
   }
   return std::string(*text);
@@ -102,8 +103,8 @@ std::optional<int64_t> Fields::number(const char* name, int64_t min, int64_t max
   boost::system::error_code error;
   auto number = value->to_number<int64_t>(error);
   if (error) {
-    refuse(fmt::format("{} is {}, must be a whole number", place(name), json::serialize(*value)
-                                                                            .substr(0, 64)));
+    refuse(fmt::format("{} is {}, must be a whole number", place(name),
+                       json::serialize(*value).substr(0, 64)));
     return std::nullopt;
   }
   if (number < min || number > max) {
@@ -141,8 +142,8 @@ std::optional<std::vector<std::string>> Fields::optional_texts(const char* name,
   for (const json::value& entry : *list) {
     const json::string* text = entry.if_string();
     if (!text) {
-      refuse(fmt::format("{}[{}] is {}, must be a text", place(name), texts.size(),
-                         kind_of(entry)));
+      refuse(
+          fmt::format("{}[{}] is {}, must be a text", place(name), texts.size(), kind_of(entry)));
       return std::nullopt;
     }
     if (text->size() > bytes_max) {
@@ -230,8 +231,9 @@ std::expected<size_t, Reply> page_limit(const Request& request, size_t otherwise
   int64_t limit = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
   if (error != std::errc() || end != text.data() + text.size() || limit < 1) {
-    return std::unexpected(problem(400, fmt::format("limit is \"{}\", must be a number from 1 to {}",
-                                                    text.substr(0, 64), limits::kListPageMax),
+    return std::unexpected(problem(400,
+                                   fmt::format("limit is \"{}\", must be a number from 1 to {}",
+                                               text.substr(0, 64), limits::kListPageMax),
                                    "invalid_request"));
   }
   return std::min(static_cast<size_t>(limit), limits::kListPageMax);

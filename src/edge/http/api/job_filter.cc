@@ -139,8 +139,8 @@ Task<Result<JobPage>> find_jobs(Backend& backend, JobFilter filter, std::string 
   if (query.cursor.empty() && query.by != By::kTrace && filter.updated_before) {
     query.cursor = store::to_cursor({*filter.updated_before, {}, false});
   }
-  bool filtered = filter.states.size() > 1 || !filter.topic.empty() || filter.tenant ||
-                  !filter.team.empty();
+  bool filtered =
+      filter.states.size() > 1 || !filter.topic.empty() || filter.tenant || !filter.team.empty();
   JobPage found;
   for (size_t visits = 0; visits < limits::kListVisitsMax;) {
     query.limit = filtered ? limits::kScanMax : limit;

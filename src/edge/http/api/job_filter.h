@@ -32,7 +32,8 @@ std::expected<JobFilter, Reply> read_filter(const Request& request);
 // The same names in a body.
 JobFilter read_filter(Fields& fields, const Caller& caller, std::optional<Reply>& denied);
 
-// The `cursor` of a list: what the page before gave, or a moment as a number, as older clients send.
+// The `cursor` of a list: what the page before gave, or a moment as a number, as older clients
+// send.
 std::expected<std::string, Reply> read_cursor(const Request& request);
 
 struct JobPage {

@@ -1,7 +1,8 @@
 #include "edge/http/api/job_submit.h"
 
-#include <boost/json/serialize.hpp>
 #include <fmt/core.h>
+
+#include <boost/json/serialize.hpp>
 
 #include "cordum/agent/v1/buspacket.pb.h"
 #include "edge/http/api/text.h"
@@ -52,10 +53,9 @@ Reply unknown_topic(const Backend& backend, const Topic& topic) {
 // The answer about a job that is stored.
 Reply answer_of(const job::Record& record) {
   if (record.state == State::kDenied) {
-    Reply reply = problem(403, record.error_message.empty() ? "denied by policy"
-                                                            : record.error_message,
-                          "policy_denied",
-                          {{"job_id", record.id.str()}, {"trace_id", record.trace.str()}});
+    Reply reply =
+        problem(403, record.error_message.empty() ? "denied by policy" : record.error_message,
+                "policy_denied", {{"job_id", record.id.str()}, {"trace_id", record.trace.str()}});
     return std::move(reply.with("X-Trace-Id", record.trace.str()));
   }
   if (record.state == State::kApprovalRequired) {
@@ -101,9 +101,10 @@ Task<Reply> submit(Backend& backend, Submission submission) {
                       "topic_disabled");
   }
   if (submission.packet.size() > limits::kPacketBytesMax) {
-    co_return problem(413, fmt::format("labels and other fields beside prompt and context come to "
-                                       "{} bytes, at most {} are allowed",
-                                       submission.packet.size(), limits::kPacketBytesMax),
+    co_return problem(413,
+                      fmt::format("labels and other fields beside prompt and context come to "
+                                  "{} bytes, at most {} are allowed",
+                                  submission.packet.size(), limits::kPacketBytesMax),
                       "request_too_large");
   }
   if (submission.keyed) {
@@ -125,8 +126,8 @@ Task<Reply> submit(Backend& backend, Submission submission) {
   if (*published == bus::Published::kRefused) {
     // Under a key it may be the context of another who was taken.
     if (!submission.keyed) (void)backend.store.erase_blob(context_key(submission.job.str()));
-    co_return std::move(problem(429, "the queue of jobs is full", "BACKPRESSURE")
-                            .with("Retry-After", "1"));
+    co_return std::move(
+        problem(429, "the queue of jobs is full", "BACKPRESSURE").with("Retry-After", "1"));
   }
   if (!kept) {
     (void)co_await backend.scheduler.cancel(submission.job, "its context could not be stored");

@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <cctype>
 
-#include <boost/json/serialize.hpp>
 #include <fmt/core.h>
+
+#include <boost/json/serialize.hpp>
 
 #include "base/text.h"
 #include "edge/http/api/fields.h"
@@ -103,9 +104,10 @@ std::string read_key(Fields& fields, const Request& request) {
                                 given.size(), limits::kIdempotencyKeyBytesMax));
     }
     if (!key.empty() && key != given) {
-      fields.refuse(fmt::format("idempotency_key is \"{}\" in the body and \"{}\" in the header, "
-                                "must be the same",
-                                key, given.substr(0, 64)));
+      fields.refuse(
+          fmt::format("idempotency_key is \"{}\" in the body and \"{}\" in the header, "
+                      "must be the same",
+                      key, given.substr(0, 64)));
     }
     key = given;
   }
@@ -138,9 +140,10 @@ std::expected<Submission, Reply> read_submission(const Request& request, ReadToo
   }
   std::string topic = fields.optional_text("topic", limits::kTopicBytesMax).value_or("job.default");
   if (!is_topic(topic)) {
-    fields.refuse(fmt::format("topic is \"{}\", must be \"job.\" and words of letters, digits, '-' "
-                              "and '_' between dots",
-                              topic));
+    fields.refuse(
+        fmt::format("topic is \"{}\", must be \"job.\" and words of letters, digits, '-' "
+                    "and '_' between dots",
+                    topic));
   }
 
   cap::JobRequest job;

@@ -122,9 +122,8 @@ std::expected<Call, Reply> read_cancel_all(Request& request, ReadTools&) {
   if (auto wrong = fields.problem()) return std::unexpected(*std::move(wrong));
   if (denied) return std::unexpected(*std::move(denied));
   if (!given) {
-    return std::unexpected(problem(400,
-                                   "filter is missing: say which jobs, or {} for every live one",
-                                   "invalid_request"));
+    return std::unexpected(problem(
+        400, "filter is missing: say which jobs, or {} for every live one", "invalid_request"));
   }
   return [bulk = std::move(bulk)](Backend& backend) mutable {
     return cancel_all(backend, std::move(bulk));

@@ -1,6 +1,7 @@
 // Jobs: one, lists, traces, decisions, timeline.
-#include <boost/json/parse.hpp>
 #include <fmt/core.h>
+
+#include <boost/json/parse.hpp>
 
 #include "edge/http/api/backend.h"
 #include "edge/http/api/job_filter.h"
@@ -82,7 +83,8 @@ Task<Reply> decisions(Backend& backend, Asked about) {
 }
 
 std::expected<Call, Reply> read_decisions(Request& request, ReadTools&) {
-  if (auto limit = page_limit(request, 50); !limit) return std::unexpected(std::move(limit.error()));
+  if (auto limit = page_limit(request, 50); !limit)
+    return std::unexpected(std::move(limit.error()));
   return [about = asked(request)](Backend& backend) { return decisions(backend, about); };
 }
 

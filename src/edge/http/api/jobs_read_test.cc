@@ -102,8 +102,8 @@ TEST_F(JobListApi, AFailedJobTellsWhy) {
 TEST_F(JobListApi, AResultIsShownAsJsonOrText) {
   worker("w1");
   std::string job = submit_job();
-  (void)run_answer(store_.put_blob("res:" + job, {R"({"answer":42})", {}},
-                                   store::BlobCondition::kAlways));
+  (void)run_answer(
+      store_.put_blob("res:" + job, {R"({"answer":42})", {}}, store::BlobCondition::kAlways));
   finish(job, "w1", cordum::agent::v1::JOB_STATUS_SUCCEEDED, "redis://res:" + job);
   EXPECT_EQ(get("/api/v1/jobs/" + job).body.at("result").at("answer"), 42);
   (void)run_answer(

@@ -113,8 +113,8 @@ TEST_F(JobsApi, AKeyWhoseJobIsNoLongerKeptHasNothingToReplay) {
 }
 
 TEST_F(JobsApi, KeysThatDifferInBodyAndHeaderAreRefused) {
-  Answered answer = post("/api/v1/jobs", R"({"prompt":"a","idempotency_key":"x"})",
-                         {{"idempotency-key", "y"}});
+  Answered answer =
+      post("/api/v1/jobs", R"({"prompt":"a","idempotency_key":"x"})", {{"idempotency-key", "y"}});
   EXPECT_EQ(answer.status, 400);
 }
 

@@ -120,8 +120,8 @@ Reply problem_of(const Error& error) {
     case ErrorCode::kNotFound:
       return problem(404, error.message, "not_found");
     case ErrorCode::kFull:
-      return std::move(problem(503, "the store takes no new work", "storage_full")
-                           .with("Retry-After", "30"));
+      return std::move(
+          problem(503, "the store takes no new work", "storage_full").with("Retry-After", "30"));
     case ErrorCode::kCorrupt:
       return problem(500, "stored data cannot be read", "stored_data_corrupt");
     case ErrorCode::kUnavailable:
@@ -129,8 +129,8 @@ Reply problem_of(const Error& error) {
     case ErrorCode::kCancelled:
       break;
   }
-  return std::move(problem(503, "the store did not answer", "unavailable")
-                       .with("Retry-After", "1"));
+  return std::move(
+      problem(503, "the store did not answer", "unavailable").with("Retry-After", "1"));
 }
 
 }  // namespace fairlead::http

@@ -1,8 +1,9 @@
 #include "edge/http/api/pool_book.h"
 
+#include <fmt/core.h>
+
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
-#include <fmt/core.h>
 
 #include "edge/http/api/message.h"
 #include "edge/http/http_limits.h"

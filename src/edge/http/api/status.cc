@@ -52,10 +52,10 @@ Task<Reply> status(Backend& backend, bool admin) {
     const char* name;
     State state;
   };
-  for (Live live : {Live{"pending", State::kPending}, Live{"scheduled", State::kScheduled},
-                    Live{"dispatched", State::kDispatched}, Live{"running", State::kRunning},
-                    Live{"retrying", State::kRetrying},
-                    Live{"approval_required", State::kApprovalRequired}}) {
+  for (Live live :
+       {Live{"pending", State::kPending}, Live{"scheduled", State::kScheduled},
+        Live{"dispatched", State::kDispatched}, Live{"running", State::kRunning},
+        Live{"retrying", State::kRetrying}, Live{"approval_required", State::kApprovalRequired}}) {
     pipeline[live.name] = backend.store.live_in(live.state);
   }
   const scheduler::Metrics& metrics = backend.scheduler.metrics();
