@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "job/request.h"
+#include "job/wire_fields.h"
 #include "routing/placement.h"
 #include "scheduler/packets.h"
 
@@ -20,6 +21,9 @@ pools:
   default: {}
   nobody: {}
 )";
+
+// As long as every job id.
+constexpr std::string_view kAnyJob = "00000000-4f2a-8c1d-00000000000000000000";
 
 // About 400 bytes, like a request of an agent.
 std::string submit_packet(const std::string& job, const std::string& topic) {
@@ -42,7 +46,36 @@ std::string submit_packet(const std::string& job, const std::string& topic) {
   return job::serialise(packet);
 }
 
+// The fields that tell of one dispatch, as the worker got them.
+std::string_view dispatch_identity(std::string_view packet) {
+  job::WireFields outer(packet);
+  while (outer.next()) {
+    if (outer.number() != cap::BusPacket::kJobRequestFieldNumber) continue;
+    std::string_view identity;
+    job::WireFields inner(outer.bytes());
+    while (inner.next()) {
+      if (inner.number() == cap::JobRequest::kDispatchFieldNumber) identity = inner.bytes();
+    }
+    return identity;
+  }
+  return {};
+}
+
 }  // namespace
+
+SubmitForm::SubmitForm(const std::string& topic)
+    : form_(submit_packet(std::string(kAnyJob), topic)) {
+  for (size_t at = form_.find(kAnyJob); at != form_.npos; at = form_.find(kAnyJob, at + 1)) {
+    places_.push_back(at);
+  }
+}
+
+std::string SubmitForm::fill(std::string_view job) const {
+  check(job.size() == kAnyJob.size(), "all job ids are of one length");
+  std::string packet = form_;
+  for (size_t at : places_) packet.replace(at, job.size(), job);
+  return packet;
+}
 
 Embedded::Embedded(std::string folder) : folder_(std::move(folder)) {
   run_name_ = random_.token().substr(0, 8);
@@ -63,6 +96,9 @@ Embedded::Embedded(std::string folder) : folder_(std::move(folder)) {
   scheduler_ = std::make_unique<scheduler::Scheduler>(
       scheduler::Plugs{loop_, clock_, random_, *store_, *bus_, gate_, log_}, settings,
       std::make_shared<routing::PoolMap>(*std::move(pools)));
+  bus_->on_terminated([this](bus::Delivery delivery, std::string reason) {
+    return scheduler_->bury(std::move(delivery), std::move(reason));
+  });
   run(start());
 }
 
@@ -116,26 +152,34 @@ void Embedded::beat(const WorkerId& worker, int capacity) {
                 [this, worker, capacity] { beat(worker, capacity); });
 }
 
-Task<bus::Verdict> Embedded::work(WorkerId worker, bus::Delivery delivery) {
-  cap::BusPacket packet;
-  check(packet.ParseFromString(delivery.payload), "a dispatch can be read");
-  const cap::JobRequest& request = packet.job_request();
-  auto life = lives_.find(request.job_id());
+std::string Embedded::answer_packet(const WorkerId& worker, const std::string& job,
+                                    std::string_view dispatch) {
+  cap::BusPacket envelope;
+  envelope.set_trace_id("answer");
+  envelope.set_sender_id(worker.str());
+  cap::JobResult result;
+  result.set_job_id(job);
+  result.set_worker_id(worker.str());
+  result.set_status(cap::JOB_STATUS_SUCCEEDED);
+  result.set_result_ptr("redis://res:" + job);
+  std::string identity;
+  job::append_message(identity, cap::JobResult::kDispatchFieldNumber, {dispatch});
+  std::string packet = envelope.SerializeAsString();
+  job::append_message(packet, cap::BusPacket::kJobResultFieldNumber,
+                      {result.SerializeAsString(), identity});
+  return packet;
+}
+
+Task<bus::Verdict> Embedded::work(const WorkerId& worker, bus::Delivery delivery) {
+  std::string job(job::peek_job_id(delivery.payload));
+  check(!job.empty(), "a dispatch can be read");
+  auto life = lives_.find(job);
   if (life != lives_.end()) {
     std::chrono::duration<double, std::micro> since =
         std::chrono::steady_clock::now() - life->second.submitted;
     dispatch_micros_.push_back(since.count());
   }
-  cap::BusPacket answer_packet;
-  answer_packet.set_trace_id(packet.trace_id());
-  answer_packet.set_sender_id(worker.str());
-  cap::JobResult* result = answer_packet.mutable_job_result();
-  result->set_job_id(request.job_id());
-  result->set_worker_id(worker.str());
-  result->set_status(cap::JOB_STATUS_SUCCEEDED);
-  result->set_result_ptr("redis://res:" + request.job_id());
-  *result->mutable_dispatch() = request.dispatch();
-  nursery_.spawn(answer(request.job_id(), job::serialise(answer_packet)));
+  nursery_.spawn(answer(job, answer_packet(worker, job, dispatch_identity(delivery.payload))));
   co_return bus::Verdict::ack();
 }
 
@@ -148,7 +192,7 @@ Task<void> Embedded::answer(std::string job, std::string packet) {
 
 Task<void> Embedded::live_one_life() {
   std::string job = fmt::format("{}-4f2a-8c1d-{:020}", run_name_, ++submitted_);
-  std::string packet = submit_packet(job, "job.default");
+  std::string packet = served_.fill(job);
   Life& life = lives_[job];
   life.submitted = std::chrono::steady_clock::now();
   life.ended.emplace();
@@ -158,10 +202,10 @@ Task<void> Embedded::live_one_life() {
   (void)co_await std::move(ended);
 }
 
-Task<bool> Embedded::submit(const std::string& topic) {
+Task<bool> Embedded::submit_unserved() {
   std::string job = fmt::format("{}-4f2a-8c1d-{:020}", run_name_, ++submitted_);
   auto published =
-      co_await bus_->publish(std::string(bus::kSubmitSubject), submit_packet(job, topic), {});
+      co_await bus_->publish(std::string(bus::kSubmitSubject), unserved_.fill(job), {});
   co_return published && *published == bus::Published::kStored;
 }
 

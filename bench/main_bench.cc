@@ -19,12 +19,12 @@ struct Bench {
 };
 
 constexpr Bench kBenches[] = {
+    {"waiting", "memory, start and speed with a million waiting jobs",
+     fairlead::bench::run_waiting_bench},
     {"placement", "picks a second, from 10 to 100,000 workers",
      fairlead::bench::run_placement_bench},
     {"core", "durable full-life jobs a second through the embedded core",
      fairlead::bench::run_core_bench},
-    {"waiting", "memory, start and speed with a million waiting jobs",
-     fairlead::bench::run_waiting_bench},
 };
 
 int usage() {

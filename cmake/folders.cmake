@@ -9,6 +9,17 @@ target_compile_options(fairlead_warnings INTERFACE
   -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
   -Wswitch-enum -Wno-missing-designated-field-initializers)
 
+# Headers that are compiled once for all folders, and once for all tests.
+add_library(fairlead_precompiled OBJECT ${CMAKE_SOURCE_DIR}/cmake/precompiled.cc)
+target_link_libraries(fairlead_precompiled PRIVATE
+  fairlead_warnings fmt::fmt protobuf::libprotobuf)
+target_precompile_headers(fairlead_precompiled PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled.h)
+add_library(fairlead_precompiled_tests OBJECT ${CMAKE_SOURCE_DIR}/cmake/precompiled.cc)
+target_link_libraries(fairlead_precompiled_tests PRIVATE
+  fairlead_warnings fmt::fmt protobuf::libprotobuf GTest::gmock)
+target_precompile_headers(fairlead_precompiled_tests PRIVATE
+  ${CMAKE_SOURCE_DIR}/cmake/precompiled_tests.h)
+
 function(fairlead_folder name dir)
   cmake_parse_arguments(arg "" "" "USES;TESTS_USE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${dir}/*.cc)
@@ -22,6 +33,7 @@ function(fairlead_folder name dir)
     add_library(fairlead_${name} STATIC ${sources})
     target_include_directories(fairlead_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
     target_link_libraries(fairlead_${name} PUBLIC ${arg_USES} PRIVATE fairlead_warnings)
+    target_precompile_headers(fairlead_${name} REUSE_FROM fairlead_precompiled)
   else()
     add_library(fairlead_${name} INTERFACE)
     target_include_directories(fairlead_${name} INTERFACE
@@ -40,6 +52,7 @@ function(fairlead_folder name dir)
     add_executable(${name}_tests ${tests})
     target_link_libraries(${name}_tests PRIVATE
       fairlead_${name} ${arg_TESTS_USE} fairlead_warnings GTest::gmock GTest::gtest_main)
+    target_precompile_headers(${name}_tests REUSE_FROM fairlead_precompiled_tests)
     set_property(GLOBAL APPEND PROPERTY fairlead_test_programs ${name}_tests)
   endif()
 endfunction()

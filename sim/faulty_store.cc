@@ -53,7 +53,7 @@ Answer<store::Loaded> FaultyStore::load(const JobId& job, store::LoadOptions opt
 Answer<store::Receipt> FaultyStore::apply(store::Change change) {
   return call<store::Receipt>([&shared = shared_, &observer = world_.observer, trace = world_.trace,
                                change = std::move(change)] {
-    std::optional<job::Record> before = answer_now(shared.load(change.next.id, {}))->record;
+    store::Snapshot before = answer_now(shared.load(change.next.id, {}))->record;
     Result<store::Receipt> receipt = answer_now(shared.apply(change));
     if (receipt && !std::holds_alternative<store::Applied>(*receipt)) {
       trace("not applied: " + change.next.id.str() + " " + job::to_string(change.next.state) +

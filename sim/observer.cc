@@ -10,7 +10,7 @@ void Observer::violation(std::string what) {
   if (!violation_) violation_ = std::move(what);
 }
 
-void Observer::committed(const std::optional<job::Record>& before, const store::Change& change) {
+void Observer::committed(const store::Snapshot& before, const store::Change& change) {
   const job::Record& next = change.next;
   const char* from = before ? job::to_string(before->state) : "none";
   for (job::State to : change.path) {
@@ -40,7 +40,7 @@ void Observer::committed(const std::optional<job::Record>& before, const store::
 }
 
 void Observer::handed_out(const JobId& job, Epoch epoch, const WorkerId& worker,
-                          const std::optional<job::Record>& stored) {
+                          const store::Snapshot& stored) {
   auto name = [&] { return fmt::format("epoch {} of {}", epoch.value(), job.str()); };
   if (!handed_out_[job].insert(epoch).second) violation(name() + " was handed out twice");
   if (!stored) return violation(name() + " was handed out and is in no record");

@@ -26,10 +26,10 @@ class Observer {
   void count_fault(const std::string& kind) { ++faults_[kind]; }
 
   // A change was applied: `before` is the record it changed, if there was one.
-  void committed(const std::optional<job::Record>& before, const store::Change& change);
+  void committed(const store::Snapshot& before, const store::Change& change);
   // A replica hands an epoch to the bus, whatever becomes of it; `stored` is the record now.
   void handed_out(const JobId& job, Epoch epoch, const WorkerId& worker,
-                  const std::optional<job::Record>& stored);
+                  const store::Snapshot& stored);
   // The client's submit of a job was acknowledged.
   void acknowledged(const JobId& job) { acknowledged_.insert(job); }
   void denied_topic(const Topic& topic) { denied_.insert(topic); }

@@ -5,27 +5,34 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace fairlead {
 
+// A text that never changes, shared by its copies: a job's id is copied many times on its way.
 template <class Tag>
 class Name {
  public:
   Name() = default;
-  explicit Name(std::string text) : text_(std::move(text)) {}
-  explicit Name(std::string_view text) : text_(text) {}
-  explicit Name(const char* text) : text_(text) {}
+  explicit Name(std::string text) {
+    if (!text.empty()) text_ = std::make_shared<const std::string>(std::move(text));
+  }
+  explicit Name(std::string_view text) : Name(std::string(text)) {}
+  explicit Name(const char* text) : Name(std::string(text)) {}
 
-  const std::string& str() const { return text_; }
-  bool empty() const { return text_.empty(); }
+  const std::string& str() const { return text_ ? *text_ : kNone; }
+  bool empty() const { return !text_; }
 
-  auto operator<=>(const Name&) const = default;
+  bool operator==(const Name& other) const { return text_ == other.text_ || str() == other.str(); }
+  auto operator<=>(const Name& other) const { return str() <=> other.str(); }
 
  private:
-  std::string text_;
+  inline static const std::string kNone;
+
+  std::shared_ptr<const std::string> text_;
 };
 
 template <class Tag>

@@ -32,6 +32,9 @@ inline constexpr size_t kReasonBytesMax = 2048;
 // Workers a replica keeps in its registry; further ones are refused and counted.
 inline constexpr size_t kWorkersMax = 200'000;
 inline constexpr size_t kWorkerLabelsMax = 64;
+// Routes that are remembered, and the bytes of what one job says that leads to it: a few MB in all.
+inline constexpr size_t kRoutesRememberedMax = 1024;
+inline constexpr size_t kRouteKeyBytesMax = 1024;
 
 // --- A job's life ------------------------------------------------------------------------------
 // Attempts before a waiting job is given up (about 25 minutes of backoff).
@@ -130,11 +133,21 @@ inline constexpr uint64_t kDiskReserveBytes = 256ull << 20;
 inline constexpr size_t kSubscriptionQueueMax = 65'536;
 inline constexpr size_t kHandlersInFlightMax = 2048;
 inline constexpr Duration kAckWait = 10min;
-inline constexpr int kDeliveriesMax = 100;
+inline constexpr uint32_t kDeliveriesMax = 100;
 inline constexpr Duration kPoisonRetry = 5s;
 inline constexpr int kPoisonDeliveriesMax = 3;
 inline constexpr Duration kDuplicateWindow = 2min;
 inline constexpr size_t kSubjectBytesMax = 512;
+// Payload bytes that may wait for one group of the local bus, beside kSubscriptionQueueMax
+// messages.
+inline constexpr size_t kGroupBytesMax = 256 << 20;
+// Ids that the local bus remembers for one durable subject: above 270 a second the window is
+// shorter than kDuplicateWindow, and it stays in the processor's cache. Handlers can tell a repeat
+// in any case.
+inline constexpr size_t kDuplicateIdsMax = 32'768;
+// Sequences that the local bus reserves from its store at once; the next are asked for when half
+// are used.
+inline constexpr uint64_t kBusSequenceBlock = 1 << 20;
 
 // --- Metrics -------------------------------------------------------------------------------------
 // Distinct label values of one metric; what comes after them is counted as "other".
@@ -148,6 +161,7 @@ static_assert(kAliveRenewEvery * 3 < kAliveTtl, "two lost signs of life are not 
 static_assert(kAliveRenewEvery + kAliveSafetyMargin < kAliveTtl, "a healthy replica may publish");
 static_assert(kClaimTtl > kSweepEvery, "a claim is not swept before its claimer can act");
 static_assert(kBackoffBase < kBackoffMax);
+static_assert(kGroupBytesMax > kPacketBytesMax, "one message always fits");
 static_assert(kDiskReserveBytes > kMemtableBytesMax + kLogBytesMax / 2,
               "what is in memory can still be written when new work is refused");
 

@@ -38,10 +38,16 @@ struct Verdict {
   Kind kind = Kind::kAck;
   Duration delay{};    // of a nak: redelivered after it
   std::string reason;  // for logs
+  // Of a nak: the message is not to blame, so the delivery is not counted against it (H-99) where
+  // the bus can help it.
+  bool blameless = false;
 
   static Verdict ack() { return {}; }
   static Verdict nak(Duration delay, std::string reason) {
     return {Kind::kNak, delay, std::move(reason)};
+  }
+  static Verdict not_now(Duration delay, std::string reason) {
+    return {Kind::kNak, delay, std::move(reason), true};
   }
   static Verdict terminate(std::string reason) { return {Kind::kTerminate, {}, std::move(reason)}; }
 };

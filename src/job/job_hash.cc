@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <memory>
+#include <vector>
 
 #include <google/protobuf/message.h>
 #include <openssl/evp.h>
@@ -22,28 +24,52 @@ bool is_added_label(std::string_view name) {
          name == "cordum.bus_msg_id" || name == "policy.attachment_id";
 }
 
-// At any depth. Maps are left out: those of a request hold strings, in which nothing is unknown.
-bool has_unknown_fields(const google::protobuf::Message& message) {
-  const google::protobuf::Reflection& reflection = *message.GetReflection();
-  if (!reflection.GetUnknownFields(message).empty()) return true;
-  const google::protobuf::Descriptor& descriptor = *message.GetDescriptor();
+// The fields of a message that hold messages, looked up once. Maps are left out: those of a request
+// hold strings, in which nothing is unknown.
+std::vector<const google::protobuf::FieldDescriptor*> parts_of(
+    const google::protobuf::Descriptor& descriptor) {
+  std::vector<const google::protobuf::FieldDescriptor*> parts;
   for (int i = 0; i < descriptor.field_count(); ++i) {
     const google::protobuf::FieldDescriptor* field = descriptor.field(i);
     if (field->message_type() == nullptr || field->is_map()) continue;
     check(!field->is_repeated(), "a request has no lists of messages");
+    parts.push_back(field);
+  }
+  return parts;
+}
+
+// At any depth.
+bool has_unknown_fields(const google::protobuf::Message& message) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  if (!reflection.GetUnknownFields(message).empty()) return true;
+  for (const google::protobuf::FieldDescriptor* field : parts_of(*message.GetDescriptor())) {
     if (!reflection.HasField(message, field)) continue;
     if (has_unknown_fields(reflection.GetMessage(message, field))) return true;
   }
   return false;
 }
 
+bool has_unknown_fields(const cap::JobRequest& request) {
+  static const auto parts = parts_of(*cap::JobRequest::descriptor());
+  const google::protobuf::Reflection& reflection = *request.GetReflection();
+  if (!reflection.GetUnknownFields(request).empty()) return true;
+  return std::ranges::any_of(parts, [&](const google::protobuf::FieldDescriptor* field) {
+    return reflection.HasField(request, field) &&
+           has_unknown_fields(reflection.GetMessage(request, field));
+  });
+}
+
 std::string sha256_hex(std::string_view bytes) {
   // Fetched once: a lookup costs as much as hashing a small job.
   static EVP_MD* const sha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  static thread_local const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(
+      EVP_MD_CTX_new(), &EVP_MD_CTX_free);
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
   unsigned int size = 0;
-  int done = EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, sha256, nullptr);
-  check(done == 1, "OpenSSL offers SHA-256");
+  bool done = EVP_DigestInit_ex2(context.get(), sha256, nullptr) == 1 &&
+              EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) == 1 &&
+              EVP_DigestFinal_ex(context.get(), digest.data(), &size) == 1;
+  check(done, "OpenSSL offers SHA-256");
 
   constexpr char kHex[] = "0123456789abcdef";
   std::string hex;

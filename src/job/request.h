@@ -38,6 +38,10 @@ std::string job_hash(const cap::JobRequest& request);
 // not trusted. Points into `packet`.
 std::string_view peek_job_id(std::string_view packet);
 
+// The job request of a packet, in the very bytes in which it came: what they hold beyond our
+// message definitions is the worker's to read. REQUIRES: the packet can be parsed.
+std::string request_bytes(std::string_view packet);
+
 // Fills a new record from a request: everything known before policy and routing. A job always has
 // a trace: without one, it is the job id.
 Record new_record(const cap::JobRequest& request, const TraceId& trace, WallTime now);

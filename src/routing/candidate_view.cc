@@ -45,7 +45,7 @@ void CandidateView::update(const Candidate& candidate, Member member) {
   }
 }
 
-const Candidate* CandidateView::best_but(std::span<const Candidate* const> excluded) {
+Candidate* CandidateView::best_but(std::span<const Candidate* const> excluded) {
   updates_unasked_ = 0;
   if (!ranked_) rank_all();
   if (open_.empty()) return nullptr;

@@ -12,7 +12,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include "routing/rank.h"
-#include "routing/ranked_heap.h"
+#include "routing/tournament.h"
 #include "routing/worker.h"
 
 namespace fairlead::routing {
@@ -29,7 +29,7 @@ struct Candidate {
 
   struct Seat {
     CandidateView* view;
-    RankedHeap::Member member;
+    Tournament::Member member;
   };
   // Most workers have few: they lie within.
   boost::container::small_vector<Seat, 2> seats;
@@ -47,17 +47,17 @@ class CandidateView {
   void remove(Candidate& candidate);
   void remove_all();
   // The candidate in that seat has another rank, or opened or closed.
-  void update(const Candidate& candidate, RankedHeap::Member member);
+  void update(const Candidate& candidate, Tournament::Member member);
 
   size_t size() const { return members_.size(); }
 
   // The best open member, nullptr when there is none, and the number of members, open or not: both
   // without those in `excluded`, which is sorted and names none twice.
-  const Candidate* best_but(std::span<const Candidate* const> excluded);
+  Candidate* best_but(std::span<const Candidate* const> excluded);
   size_t size_but(std::span<const Candidate* const> excluded) const;
 
  private:
-  using Member = RankedHeap::Member;
+  using Member = Tournament::Member;
   using Seat = Candidate::Seat;
 
   static constexpr size_t kUpdatesPerMember = 4;
@@ -69,7 +69,7 @@ class CandidateView {
   bool ranked_ = false;
   size_t updates_unasked_ = 0;
   // The open members; empty when not ranked.
-  RankedHeap open_;
+  Tournament open_;
 };
 
 }  // namespace fairlead::routing

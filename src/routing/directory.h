@@ -14,7 +14,7 @@
 
 namespace fairlead::routing {
 
-// T is default-made; `key()` refers to its id, which only the directory sets.
+// T is default-made but for its id; `key()` refers to that, and only the directory sets it.
 template <class T>
 class Directory {
  public:
@@ -43,7 +43,10 @@ class Directory {
     T& object = *found->object;
     last(object);
     by_id_.erase(found);
+    // The memory of its id stays with it: the next one's is often as long.
+    Id used = std::move(object.key());
     object = T{};
+    object.key() = std::move(used);
     spare_.push_back(&object);
   }
 

@@ -62,7 +62,7 @@ std::expected<Pick, NotPlaced> pick(const WorkerRegistry& registry, const Route&
     if (cause.empty()) return picked(std::move(preferred), true);
   }
 
-  auto candidates = registry.candidates(route.pools, route.placement, excluded);
+  auto candidates = registry.candidates(route, excluded);
   if (candidates.best) return picked(candidates.best->id, false);
   return std::unexpected(not_placed(route, candidates.matching));
 }

@@ -1,5 +1,6 @@
 #include "routing/pool_map.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -61,8 +62,8 @@ pools:
 }
 
 TEST(PoolMap, TheFileThatShipsMapsTheDefaultTopic) {
-  auto house = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-  std::ifstream file(house / "config" / "pools.yaml");
+  const char* house = std::getenv("FAIRLEAD_SOURCE_DIR");
+  std::ifstream file(std::filesystem::path(house ? house : ".") / "config" / "pools.yaml");
   std::stringstream text;
   text << file.rdbuf();
   PoolMap map = pool_map(text.str());

@@ -8,6 +8,14 @@
 
 namespace fairlead::routing {
 
+namespace {
+
+int32_t free_slots(int32_t load, int32_t capacity) {
+  return capacity == 0 ? INT32_MAX : std::max(0, capacity - load);
+}
+
+}  // namespace
+
 Heard WorkerRegistry::heartbeat(const WorkerReport& report, MonotonicTime now) {
   if (auto valid = validate(report); !valid) return {.problem = valid.error().message};
   const Worker* known = find_present(report.id);
@@ -20,19 +28,22 @@ Heard WorkerRegistry::heartbeat(const WorkerReport& report, MonotonicTime now) {
 
   bool moves = !known || known->view.report.pool != report.pool ||
                known->view.report.labels != report.labels;
-  bool was_open = !moves && !known->view.overloaded && now - known->view.last_seen <= ttl_;
+  bool was_open = !moves && known->open && now - known->view.last_seen <= ttl_;
 
   Worker& worker = *workers_.find_or_make(report.id).first;
-  if (known && moves) index_.erase(worker.candidate);
+  if (known && moves) index_.erase(worker);
   worker.view.report = report;
   sanitise(worker.view.report);
   worker.view.last_seen = now;
+  worker.cpu_load = worker.view.report.cpu_load;
+  worker.gpu_utilization = worker.view.report.gpu_utilization;
+  worker.max_parallel_jobs = worker.view.report.max_parallel_jobs;
   worker.ledger.heard(worker.view.report.active_jobs);
   if (!known) enter(worker);
   refresh(worker);
-  if (moves) index_.insert(worker.candidate);
+  if (moves) index_.insert(worker);
 
-  bool opened = !was_open && !worker.view.overloaded;
+  bool opened = !was_open && worker.open;
   return {.effect = opened ? HeartbeatEffect::kOpened : HeartbeatEffect::kRefreshed};
 }
 
@@ -42,7 +53,8 @@ void WorkerRegistry::hold(const JobId& job, const WorkerId& worker) {
     if (held->worker->key() == worker) return;
     detach(*held);
   }
-  attach(*held, *workers_.find_or_make(worker).first);
+  Worker* known = find_known(worker);
+  attach(*held, known ? *known : *workers_.find_or_make(worker).first);
 }
 
 void WorkerRegistry::release(const JobId& job) {
@@ -51,7 +63,7 @@ void WorkerRegistry::release(const JobId& job) {
 
 void WorkerRegistry::ended(const JobId& job, const WorkerId& worker) {
   if (jobs_.find(job) != nullptr) return release(job);
-  Worker* known = workers_.find(worker);
+  Worker* known = find_known(worker);
   if (known == nullptr || !known->present) return;
   known->ledger.ended_elsewhere();
   refresh(*known);
@@ -81,7 +93,7 @@ std::vector<WorkerId> WorkerRegistry::sweep(MonotonicTime now) {
 
 const WorkerView* WorkerRegistry::find(const WorkerId& worker) const {
   const Worker* known = find_present(worker);
-  return known ? &known->view : nullptr;
+  return known ? &show(*known) : nullptr;
 }
 
 std::vector<WorkerView> WorkerRegistry::workers() const {
@@ -92,47 +104,53 @@ std::vector<WorkerView> WorkerRegistry::workers() const {
 }
 
 void WorkerRegistry::visit(const std::function<void(const WorkerView&)>& visitor) const {
-  for (const auto& [id, number] : ids_.numbers()) visitor(workers_.find(id)->view);
+  for (const auto& [id, number] : ids_.numbers()) visitor(show(*workers_.find(id)));
 }
 
 std::vector<JobId> WorkerRegistry::held_jobs(const WorkerId& worker) const {
   std::vector<JobId> jobs;
-  const Worker* known = workers_.find(worker);
+  const Worker* known = find_known(worker);
   if (known == nullptr) return jobs;
   for (const HeldJob* job = known->jobs; job; job = job->next) jobs.push_back(job->id);
   std::ranges::sort(jobs);
   return jobs;
 }
 
-WorkerRegistry::Candidates WorkerRegistry::candidates(const std::vector<PoolName>& pools,
-                                                      const Labels& placement,
+WorkerRegistry::Candidates WorkerRegistry::candidates(const Route& route,
                                                       std::span<const WorkerId> excluded) const {
   std::vector<const Candidate*> absent;
   for (const WorkerId& worker : excluded) {
-    if (const Worker* known = find_present(worker)) absent.push_back(&known->candidate);
+    if (const Worker* known = find_present(worker)) absent.push_back(known);
   }
   std::ranges::sort(absent);
   absent.erase(std::ranges::unique(absent).begin(), absent.end());
 
-  WorkerIndex::Found found = index_.find(pools, placement, absent);
-  return {.best = found.best ? found.best->report : nullptr, .matching = found.matching};
+  WorkerIndex::Found found = index_.find(route.pools, route.placement, absent, route.found);
+  if (found.best == nullptr) return {.matching = found.matching};
+  recent_ = static_cast<Worker*>(found.best);
+  return {.best = found.best->report, .matching = found.matching};
+}
+
+WorkerRegistry::Worker* WorkerRegistry::find_known(const WorkerId& worker) const {
+  if (recent_ == nullptr || recent_->key() != worker) recent_ = workers_.find(worker);
+  return recent_;
 }
 
 const WorkerRegistry::Worker* WorkerRegistry::find_present(const WorkerId& worker) const {
-  const Worker* known = workers_.find(worker);
+  const Worker* known = find_known(worker);
   return known && known->present ? known : nullptr;
 }
 
 void WorkerRegistry::enter(Worker& worker) {
-  worker.candidate.report = &worker.view.report;
-  worker.candidate.rank.ordinal = ordinal_of(worker.key());
+  worker.report = &worker.view.report;
+  worker.rank.ordinal = ordinal_of(worker.key());
   worker.present = true;
   ++present_;
   expiries_.emplace(worker.view.last_seen + ttl_, &worker);
 }
 
 void WorkerRegistry::leave(Worker& worker) {
-  index_.erase(worker.candidate);
+  index_.erase(worker);
   ids_.erase(worker.key());
   worker.ledger.lost();
   worker.present = false;
@@ -161,6 +179,7 @@ void WorkerRegistry::detach(HeldJob& job) {
 
 void WorkerRegistry::forget_if_unused(Worker& worker) {
   if (worker.present || worker.jobs != nullptr) return;
+  if (recent_ == &worker) recent_ = nullptr;
   workers_.erase(worker.key(), [](const Worker&) {});
 }
 
@@ -169,9 +188,9 @@ uint64_t WorkerRegistry::ordinal_of(const WorkerId& worker) {
 
   ids_.renumber();
   for (const auto& [id, number] : ids_.numbers()) {
-    Candidate& candidate = workers_.find(id)->candidate;
-    candidate.rank.ordinal = number;
-    index_.update(candidate);
+    Worker& renumbered = *workers_.find(id);
+    renumbered.rank.ordinal = number;
+    index_.update(renumbered);
   }
   auto number = ids_.insert(worker);
   check(number.has_value(), "there is room between renumbered ids");
@@ -179,24 +198,28 @@ uint64_t WorkerRegistry::ordinal_of(const WorkerId& worker) {
 }
 
 void WorkerRegistry::refresh(Worker& worker) {
+  int32_t capacity = worker.max_parallel_jobs;
+  int32_t load = worker.ledger.load();
+  int32_t in_flight = worker.ledger.held() - worker.ledger.ghosts();
+  worker.open = !overloaded(load, capacity, worker.cpu_load, worker.gpu_utilization);
+  check(!worker.open || capacity == 0 || in_flight < capacity,
+        "a worker that may be picked has a free slot");
+  worker.rank = make_rank(score(load, worker.cpu_load, worker.gpu_utilization), in_flight,
+                          free_slots(load, capacity), worker.rank.ordinal);
+  index_.update(worker);
+}
+
+const WorkerView& WorkerRegistry::show(const Worker& worker) const {
   WorkerView& view = worker.view;
-  const WorkerReport& report = view.report;
-  int32_t capacity = report.max_parallel_jobs;
+  int32_t capacity = worker.max_parallel_jobs;
   view.held = worker.ledger.held();
   view.ghosts = worker.ledger.ghosts();
   view.load = worker.ledger.load();
-  view.overloaded = overloaded(view.load, capacity, report.cpu_load, report.gpu_utilization);
-  view.score = score(view.load, report.cpu_load, report.gpu_utilization);
-  view.free_slots = capacity == 0 ? INT32_MAX : std::max(0, capacity - view.load);
+  view.overloaded = !worker.open;
+  view.score = score(view.load, worker.cpu_load, worker.gpu_utilization);
+  view.free_slots = free_slots(view.load, capacity);
   view.slot_limit = capacity == 0 ? 0 : capacity + view.ghosts;
-  check(view.overloaded || capacity == 0 || view.held - view.ghosts < capacity,
-        "a worker that may be picked has a free slot");
-
-  Candidate& candidate = worker.candidate;
-  candidate.open = !view.overloaded;
-  candidate.rank =
-      make_rank(view.score, view.held - view.ghosts, view.free_slots, candidate.rank.ordinal);
-  index_.update(candidate);
+  return view;
 }
 
 }  // namespace fairlead::routing

@@ -21,6 +21,7 @@
 #include "routing/id_order.h"
 #include "routing/labels.h"
 #include "routing/load_ledger.h"
+#include "routing/route.h"
 #include "routing/worker.h"
 #include "routing/worker_index.h"
 #include "routing/worker_view.h"
@@ -82,23 +83,26 @@ class WorkerRegistry {
   // Sorted; also of a worker that is not known.
   std::vector<JobId> held_jobs(const WorkerId& worker) const;
 
-  // What `pick` (placement.h) chooses from. REQUIRES: `pools` names none twice.
-  Candidates candidates(const std::vector<PoolName>& pools, const Labels& placement,
-                        std::span<const WorkerId> excluded) const;
+  // What `pick` (placement.h) chooses from.
+  Candidates candidates(const Route& route, std::span<const WorkerId> excluded) const;
 
  private:
   struct HeldJob;
-  // Aligned, and with what changes with every job in front, to touch few cache lines.
-  struct alignas(64) Worker {
+  // What changes with every job, and what that depends on, is in front: three cache lines.
+  struct alignas(64) Worker : Candidate {
     WorkerId& key() { return view.report.id; }
 
     // The job it was given last; the others follow.
     HeldJob* jobs = nullptr;
+    LoadLedger ledger;
+    // As in the report.
+    double cpu_load = 0;
+    double gpu_utilization = 0;
+    int32_t max_parallel_jobs = 0;
     // False when it is remembered only for the jobs it holds.
     bool present = false;
-    LoadLedger ledger;
-    Candidate candidate;
-    WorkerView view;
+    // All but the report and the time is brought up to date when it is shown.
+    mutable WorkerView view;
   };
   struct alignas(64) HeldJob {
     JobId& key() { return id; }
@@ -111,7 +115,9 @@ class WorkerRegistry {
   };
   using Expiry = std::pair<MonotonicTime, Worker*>;
 
+  Worker* find_known(const WorkerId& worker) const;
   const Worker* find_present(const WorkerId& worker) const;
+  const WorkerView& show(const Worker& worker) const;
   void enter(Worker& worker);
   void leave(Worker& worker);
   void attach(HeldJob& job, Worker& worker);
@@ -123,6 +129,8 @@ class WorkerRegistry {
   Duration ttl_;
   size_t present_ = 0;
   Directory<Worker> workers_;
+  // The one asked for last: who picks a worker asks for it again at once.
+  mutable Worker* recent_ = nullptr;
   Directory<HeldJob> jobs_;
   // Of the present ones.
   IdOrder ids_;

@@ -264,7 +264,7 @@ TEST(Registry, IdsInAnOrderMadeToExhaustTheirNumbersStayOrdered) {
   registry.heartbeat(worker("z"), at(0));
   for (int i = 0; i < 300; ++i) registry.heartbeat(worker(fmt::format("a{:03}", i)), at(0));
   for (int i = 0; i < 300; ++i) {
-    auto candidates = registry.candidates({PoolName("default")}, {}, {});
+    auto candidates = registry.candidates({.pools = {PoolName("default")}}, {});
     ASSERT_EQ(candidates.best->id, WorkerId(fmt::format("a{:03}", i)));
     registry.hold(JobId(std::to_string(i)), candidates.best->id);
   }

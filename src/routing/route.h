@@ -8,6 +8,7 @@
 
 #include "base/ids.h"
 #include "job/reason.h"
+#include "routing/found_views.h"
 #include "routing/hint.h"
 #include "routing/labels.h"
 #include "routing/pool_map.h"
@@ -30,6 +31,8 @@ struct Route {
   std::string preferred_pool;
   // See wait_class.h.
   std::string wait_class;
+  // Not part of what the route says.
+  mutable FoundViews found;
 };
 
 // The job cannot be placed, whatever workers there are.

@@ -44,6 +44,7 @@ bool WorkerIndex::ByOrdinal::operator()(const Candidate* a, const Candidate* b) 
 
 void WorkerIndex::insert(Candidate& worker) {
   check(worker.seats.empty(), "a worker is in the index once");
+  ++version_;
   std::unique_ptr<Pool>& pool = pools_[worker.report->pool];
   if (!pool) pool = std::make_unique<Pool>();
 
@@ -64,6 +65,7 @@ void WorkerIndex::erase(Candidate& worker) {
   check(found != pools_.end(), "the pool of a worker in the index is there");
   Pool& pool = *found->second;
 
+  ++version_;
   label_seats_ -= worker.seats.size() - 1;
   while (!worker.seats.empty()) worker.seats.back().view->remove(worker);
   for (const auto& [name, value] : worker.report->labels) {
@@ -85,19 +87,31 @@ void WorkerIndex::update(Candidate& worker) {
 }
 
 WorkerIndex::Found WorkerIndex::find(const std::vector<PoolName>& pools, const Labels& placement,
-                                     std::span<const Candidate* const> excluded) {
-  Found found;
+                                     std::span<const Candidate* const> excluded,
+                                     FoundViews& found) {
+  Found result;
+  auto look_at = [&](CandidateView* view) {
+    result.matching += view->size_but(excluded);
+    Candidate* best = view->best_but(excluded);
+    if (best && (!result.best || best->rank < result.best->rank)) result.best = best;
+  };
+  if (found.index == this && found.version == version_) {
+    for (CandidateView* view : found.views) look_at(view);
+    return result;
+  }
+
+  found = {this, version_, {}};
   for (const PoolName& name : pools) {
     auto pool = pools_.find(name);
     if (pool == pools_.end()) continue;
     CandidateView* view = view_of(*pool->second, placement);
     if (view == nullptr) continue;
-
-    found.matching += view->size_but(excluded);
-    const Candidate* best = view->best_but(excluded);
-    if (best && (!found.best || best->rank < found.best->rank)) found.best = best;
+    found.views.push_back(view);
+    look_at(view);
   }
-  return found;
+  // A view that was made just now may have cost one of those found before it.
+  if (version_ != found.version) found.version = 0;
+  return result;
 }
 
 CandidateView* WorkerIndex::view_of(Pool& pool, const Labels& placement) {
@@ -118,6 +132,7 @@ CandidateView* WorkerIndex::make_view(Pool& pool, const Labels& placement) {
     if (rarest == nullptr || carriers->size() < rarest->size()) rarest = carriers;
   }
 
+  ++version_;
   std::unique_ptr<LabelView>& view = pool.by_labels[placement];
   view = std::make_unique<LabelView>();
   view->pool = &pool;
@@ -132,6 +147,7 @@ CandidateView* WorkerIndex::make_view(Pool& pool, const Labels& placement) {
 }
 
 void WorkerIndex::drop_view(LabelView& view) {
+  ++version_;
   label_seats_ -= view.workers.size();
   view.workers.remove_all();
   by_use_.erase(view.use);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <set>
@@ -16,6 +17,7 @@
 
 #include "base/ids.h"
 #include "routing/candidate_view.h"
+#include "routing/found_views.h"
 #include "routing/labels.h"
 
 namespace fairlead::routing {
@@ -24,7 +26,7 @@ class WorkerIndex {
  public:
   struct Found {
     // The best of the open ones; nullptr when there is none.
-    const Candidate* best = nullptr;
+    Candidate* best = nullptr;
     // All in the pools with the labels, open or not.
     size_t matching = 0;
   };
@@ -46,9 +48,10 @@ class WorkerIndex {
   // Call after the rank or the openness of a worker changed.
   void update(Candidate& worker);
 
-  // REQUIRES: `pools` names none twice; `excluded` is sorted, names none twice, and all are in.
+  // REQUIRES: `pools` names none twice; `excluded` is sorted, names none twice, and all are in;
+  // `found` is new, or from an earlier call with the same pools and labels.
   Found find(const std::vector<PoolName>& pools, const Labels& placement,
-             std::span<const Candidate* const> excluded);
+             std::span<const Candidate* const> excluded, FoundViews& found);
 
   size_t label_views() const { return by_use_.size(); }
   size_t label_seats() const { return label_seats_; }
@@ -73,6 +76,8 @@ class WorkerIndex {
   std::list<LabelView*> by_use_;
   // In all the views with labels.
   size_t label_seats_ = 0;
+  // Grows when a worker, and with it a pool, or a view comes or goes.
+  uint64_t version_ = 1;
 };
 
 }  // namespace fairlead::routing

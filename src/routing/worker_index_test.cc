@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <random>
 
 #include <fmt/format.h>
@@ -34,7 +35,12 @@ class SmallIndex {
 
   // "w3 of 5": the best and how many match.
   std::string find(const Labels& placement) {
-    auto found = index_.find({PoolName("default")}, placement, {});
+    // Asked twice: what is remembered is what is found.
+    FoundViews& remembered = found_[placement];
+    auto fresh = index_.find({PoolName("default")}, placement, {}, remembered);
+    auto found = index_.find({PoolName("default")}, placement, {}, remembered);
+    EXPECT_EQ(found.best, fresh.best);
+    EXPECT_EQ(found.matching, fresh.matching);
     return fmt::format("{} of {}", found.best ? found.best->report->id.str() : "none",
                        found.matching);
   }
@@ -43,6 +49,7 @@ class SmallIndex {
 
  private:
   WorkerIndex index_;
+  std::map<Labels, FoundViews> found_;
   std::deque<WorkerReport> reports_;
   std::deque<Candidate> candidates_;
 };

@@ -10,18 +10,18 @@ namespace fairlead::scheduler {
 using job::State;
 
 Task<bus::Verdict> Cancel::handle(bus::Delivery delivery) {
-  Result<cap::BusPacket> packet = read_packet(delivery.payload);
+  Result<Packet> packet = read_packet(delivery.payload);
   if (!packet) co_return co_await poison(replica_, delivery, packet.error());
-  if (!packet->has_job_cancel()) co_return bus::Verdict::ack();
-  JobId job(trim(packet->job_cancel().job_id()));
+  if (!(*packet)->has_job_cancel()) co_return bus::Verdict::ack();
+  JobId job(trim((*packet)->job_cancel().job_id()));
   if (job.empty() || job.str().size() > limits::kJobIdBytesMax) {
     replica_.metrics.add(Counter::kValidationRejections);
     co_return bus::Verdict::ack();
   }
-  Result<bool> cancelled = co_await cancel(job, packet->job_cancel().reason(), delivery.queued);
+  Result<bool> cancelled = co_await cancel(job, (*packet)->job_cancel().reason(), delivery.queued);
   if (cancelled || cancelled.error().code == ErrorCode::kNotFound) co_return bus::Verdict::ack();
   replica_.metrics.add(Counter::kJobCancelFailures);
-  co_return bus::Verdict::nak(limits::kRetryStore, cancelled.error().message);
+  co_return bus::Verdict::not_now(limits::kRetryStore, cancelled.error().message);
 }
 
 Task<Result<bool>> Cancel::cancel(JobId job, std::string reason, std::optional<Sequence> consumed) {
@@ -34,7 +34,7 @@ Task<Result<bool>> Cancel::cancel(JobId job, std::string reason, std::optional<S
     if (job::is_terminal(loaded->record->state)) co_return false;
     Ending ending{State::kCancelled, job::ReasonCode::kCancelled, {}, reason, false};
     store::Change change =
-        ending_change(*std::move(loaded->record), {}, std::move(ending), replica_.clock.wall());
+        ending_change(*loaded->record, {}, std::move(ending), replica_.clock.wall());
     change.consumed = consumed;
     Result<store::Receipt> receipt = co_await commits_.commit_ending(std::move(change));
     if (!receipt) co_return std::unexpected(receipt.error());

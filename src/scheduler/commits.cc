@@ -5,13 +5,15 @@
 
 namespace fairlead::scheduler {
 
+// Changes are large and tasks live long: the change goes to the store before a task is made.
 Task<Result<store::Receipt>> Commits::commit(store::Change change) {
   std::vector<store::Message> messages = change.messages;
-  std::optional<job::Record> shown;
-  if (replica_.watcher) shown = change.next;
-  std::optional<JobId> freed;
-  if (!job::holds_worker_slot(change.next)) freed = change.next.id;
-  Result<store::Receipt> receipt = co_await replica_.store.apply(std::move(change));
+  return follow(replica_.store.apply(std::move(change)), std::move(messages));
+}
+
+Task<Result<store::Receipt>> Commits::follow(store::Answer<store::Receipt> answer,
+                                             std::vector<store::Message> messages) {
+  Result<store::Receipt> receipt = co_await std::move(answer);
   if (!receipt) co_return receipt;
   if (auto* refused = std::get_if<store::Refused>(&*receipt)) {
     replica_.metrics.add(Counter::kTransitionsRefused);
@@ -21,11 +23,9 @@ Task<Result<store::Receipt>> Commits::commit(store::Change change) {
   }
   auto* applied = std::get_if<store::Applied>(&*receipt);
   if (!applied) co_return receipt;
-  if (freed) replica_.registry.release(*freed);
-  if (shown && replica_.watcher) {
-    shown->revision = applied->revision;
-    replica_.watcher(*shown);
-  }
+  const job::Record& record = *applied->record;
+  if (!job::holds_worker_slot(record)) replica_.registry.release(record.id);
+  if (replica_.watcher) replica_.watcher(record);
   if (!messages.empty()) {
     replica_.nursery.spawn(publish_messages(std::move(messages), applied->messages));
   }
@@ -36,12 +36,15 @@ Task<Result<store::Receipt>> Commits::commit(store::Change change) {
 }
 
 Task<Result<store::Receipt>> Commits::commit_ending(store::Change change) {
-  job::State state = change.next.state;
-  Topic topic = change.next.topic;
   change.claim_from = room_left_by(change.next);
-  Result<store::Receipt> receipt = co_await commit(std::move(change));
-  if (receipt && std::holds_alternative<store::Applied>(*receipt)) {
-    replica_.metrics.add(Counter::kJobsCompleted, topic.str(), status_name(state));
+  return follow_ending(commit(std::move(change)));
+}
+
+Task<Result<store::Receipt>> Commits::follow_ending(Task<Result<store::Receipt>> committing) {
+  Result<store::Receipt> receipt = co_await std::move(committing);
+  if (auto* applied = receipt ? std::get_if<store::Applied>(&*receipt) : nullptr) {
+    const job::Record& record = *applied->record;
+    replica_.metrics.add(Counter::kJobsCompleted, record.topic.str(), status_name(record.state));
   }
   co_return receipt;
 }

@@ -34,6 +34,9 @@ class Commits {
   WaitBoard& board() { return board_; }
 
  private:
+  Task<Result<store::Receipt>> follow(store::Answer<store::Receipt> answer,
+                                      std::vector<store::Message> messages);
+  Task<Result<store::Receipt>> follow_ending(Task<Result<store::Receipt>> committing);
   Task<void> publish_messages(std::vector<store::Message> messages,
                               std::vector<Sequence> sequences);
 

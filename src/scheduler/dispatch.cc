@@ -39,22 +39,41 @@ Walked failed(Error error) {
   return {Outcome::kFailed, std::move(error)};
 }
 
+// Of a job that was stored: without a request when that cannot be read.
+WalkerPtr walker_of(LeaseKeeper::Taken taken) {
+  auto walker = std::make_unique<Walker>();
+  walker->token = std::move(taken.token);
+  walker->record = *taken.loaded.record;
+  walker->request_bytes = std::move(taken.loaded.request);
+  if (!walker->packet->mutable_job_request()->ParseFromString(walker->request_bytes)) {
+    walker->packet->clear_job_request();
+  }
+  return walker;
+}
+
+Ending unreadable_request() {
+  return {State::kFailed, ReasonCode::kDispatchFailed, {}, "the stored request cannot be read"};
+}
+
+// Of a job that finds its worker at once: submitted, scheduled, dispatched, running, ended.
+constexpr size_t kUsualHistory = 5;
+
 }  // namespace
 
-std::expected<routing::Route, routing::Refusal> route_of(const routing::PoolMap& pools,
-                                                         const job::Record& record,
-                                                         const cap::JobRequest& request) {
+routing::RememberedRoutes::Answer route_of(Replica& replica, const job::Record& record,
+                                           const cap::JobRequest& request) {
   routing::Labels labels;
   for (const auto& [name, value] : request.labels()) labels.emplace(name, value);
   const auto& needs = request.meta().requires_();
-  return routing::resolve(pools, {record.topic, {needs.begin(), needs.end()}, &labels});
+  return replica.routes.resolve(replica.pools,
+                                {record.topic, {needs.begin(), needs.end()}, &labels});
 }
 
 // --- The walk ------------------------------------------------------------------------------------
 
-Task<Walked> Dispatch::advance(Walker walker) {
-  WallTime now = replica_.clock.wall();
-  begin(walker, now);
+Task<Walked> Dispatch::advance(WalkerPtr owned) {
+  Walker& walker = *owned;
+  begin(walker, replica_.clock.wall());
   job::Record& record = walker.record;
   if (record.attempts >= limits::kSchedulingAttemptsMax) {
     ReasonCode reason =
@@ -71,21 +90,23 @@ Task<Walked> Dispatch::advance(Walker walker) {
 
   if (std::optional<Walked> stopped = co_await judge(walker)) co_return *std::move(stopped);
 
-  auto route = route_of(*replica_.pools, record, walker.request);
+  auto route = route_of(replica_, record, walker.request());
   if (!route) {
     routing::Refusal& refusal = route.error();
     if (refusal.hint) count_hints({*refusal.hint});
     replica_.log.warning(refusal.detail, {{"job_id", record.id.str()}});
     co_return co_await end(walker, {State::kFailed, refusal.code, {}, refusal.detail});
   }
-  co_return co_await place(walker, *route);
+  walker.deadline_ms = walker.request().budget().deadline_ms();
+  walker.packet.reset();
+  co_return co_await place(std::move(owned), *std::move(route));
 }
 
 // Takes the record to where a walk starts: SCHEDULED for a dispatch that has to be made anew.
 void Dispatch::begin(Walker& walker, WallTime now) {
   job::Record& record = walker.record;
   walker.began = replica_.clock.monotonic();
-  if (record.revision == Revision()) {
+  if (walker.is_new()) {
     walker.path = {State::kPending};
     return;
   }
@@ -113,7 +134,7 @@ void Dispatch::begin(Walker& walker, WallTime now) {
 // Asks policy. No value: the walk goes on.
 Task<std::optional<Walked>> Dispatch::judge(Walker& walker) {
   job::Record& record = walker.record;
-  Result<job::Decision> answer = co_await replica_.gate.check(walker.request, record);
+  Result<job::Decision> answer = co_await replica_.gate.check(walker.request(), record);
   if (!answer) {
     leases_.release(record.id, walker.token);
     co_return failed(answer.error());
@@ -168,7 +189,9 @@ Task<std::optional<Walked>> Dispatch::judge(Walker& walker) {
   co_return std::nullopt;
 }
 
-Task<Walked> Dispatch::place(Walker& walker, const routing::Route& route) {
+Task<Walked> Dispatch::place(WalkerPtr owned, std::shared_ptr<const routing::Route> remembered) {
+  const routing::Route& route = *remembered;
+  Walker& walker = *owned;
   job::Record& record = walker.record;
   job::Limits limits = job::limits_of(record.decision.constraints);
   auto comes_from = [&](const std::string& wait_class) {
@@ -205,8 +228,9 @@ Task<Walked> Dispatch::place(Walker& walker, const routing::Route& route) {
       leases_.release(record.id, walker.token);
       co_return failed(receipt.error());
     }
-    if (std::holds_alternative<store::Applied>(*receipt)) {
-      replica_.nursery.spawn(hand_over(std::move(walker), std::move(placed->subject)));
+    if (auto* applied = std::get_if<store::Applied>(&*receipt)) {
+      replica_.nursery.spawn(
+          hand_over(std::move(owned), std::move(applied->record), std::move(placed->subject)));
       co_return Walked{Outcome::kDispatched, {}};
     }
     auto* no_room = std::get_if<store::Full>(&*receipt);
@@ -233,7 +257,7 @@ Task<Walked> Dispatch::place(Walker& walker, const routing::Route& route) {
 
 // Picks until the pick is alive (STALE-1..STALE-5). A worker that may have the job already is kept
 // while it lives: it can tell a repeat.
-std::expected<Dispatch::Placed, routing::NotPlaced> Dispatch::pick(Walker& walker,
+std::expected<Dispatch::Placed, routing::NotPlaced> Dispatch::pick(const Walker& walker,
                                                                    const routing::Route& route,
                                                                    std::vector<WorkerId>& excluded,
                                                                    int& stale) {
@@ -284,15 +308,15 @@ std::expected<Dispatch::Placed, routing::NotPlaced> Dispatch::pick(Walker& walke
 
 // --- Dispatch ------------------------------------------------------------------------------------
 
-Task<Result<store::Receipt>> Dispatch::commit_dispatch(Walker& walker, const Placed& placed,
-                                                       const job::Limits& limits) {
+store::Change Dispatch::dispatch_change(const Walker& walker, const Placed& placed,
+                                        const job::Limits& limits) {
   WallTime now = replica_.clock.wall();
   store::Change change;
-  if (walker.record.revision != Revision()) change.guard.revision = walker.record.revision;
+  if (!walker.is_new()) change.guard.revision = walker.record.revision;
   change.guard.lease = walker.token;
   if (planted(PlantedBug::kLeaseWithoutFencing)) change.guard.lease.clear();
   change.path = walker.path;
-  change.request = walker.request_bytes;
+  if (walker.is_new()) change.request = walker.request_bytes;
   change.consumed = walker.consumed;
   change.tenant_limit = static_cast<uint32_t>(std::max(0, limits.max_concurrent_jobs));
   change.worker_limit = static_cast<uint32_t>(std::max(0, placed.capacity));
@@ -300,8 +324,12 @@ Task<Result<store::Receipt>> Dispatch::commit_dispatch(Walker& walker, const Pla
     change.ghosts = ghosts->second;
   }
 
-  job::Record next = walker.record;
-  if (next.history.empty()) job::add_event(next, next.created_at, "submitted");
+  change.next = walker.record;
+  job::Record& next = change.next;
+  if (next.history.empty()) {
+    next.history.reserve(kUsualHistory);
+    job::add_event(next, next.created_at, "submitted");
+  }
   if (next.state != State::kScheduled) {
     next.state = State::kScheduled;
     ++next.attempts;
@@ -321,85 +349,98 @@ Task<Result<store::Receipt>> Dispatch::commit_dispatch(Walker& walker, const Pla
   next.worker_lost = false;
   ++next.deliveries;
   job::add_event(next, now, placed.worker.str());
-  change.next = next;
+  return change;
+}
 
+Task<Result<store::Receipt>> Dispatch::commit_dispatch(const Walker& walker, const Placed& placed,
+                                                       const job::Limits& limits) {
+  const job::Record& record = walker.record;
   if (planted(PlantedBug::kPublishBeforeCommit)) {
-    (void)co_await replica_.bus.publish(placed.subject, dispatch_packet(next, walker.request, now),
-                                        dispatch_id(next.id, next.epoch));
+    job::Record next = dispatch_change(walker, placed, limits).next;
+    (void)co_await replica_.bus.publish(
+        placed.subject,
+        dispatch_packet(next, walker.request_bytes, walker.deadline_ms, replica_.clock.wall()),
+        dispatch_id(next.id, next.epoch));
   }
-  replica_.registry.hold(next.id, placed.worker);
-  Result<store::Receipt> receipt = co_await commits_.commit(std::move(change));
-  auto* applied = receipt ? std::get_if<store::Applied>(&*receipt) : nullptr;
-  if (!applied) {
-    replica_.registry.release(next.id);
-    if (!receipt) {
-      replica_.metrics.add(Counter::kDispatchRetry, next.topic.str(), "dispatched_write");
-    }
-    co_return receipt;
+  replica_.registry.hold(record.id, placed.worker);
+  auto committing = commits_.commit(dispatch_change(walker, placed, limits));
+  Result<store::Receipt> receipt = co_await std::move(committing);
+  if (!receipt || !std::holds_alternative<store::Applied>(*receipt)) {
+    replica_.registry.release(record.id);
   }
-  next.revision = applied->revision;
-  walker.record = std::move(next);
+  if (!receipt) {
+    replica_.metrics.add(Counter::kDispatchRetry, record.topic.str(), "dispatched_write");
+  }
   co_return receipt;
 }
 
-Task<void> Dispatch::hand_over(Walker walker, std::string subject) {
-  const job::Record& record = walker.record;
-  if (!leases_.may_publish(walker.token)) {
+Task<void> Dispatch::hand_over(WalkerPtr walker, store::Snapshot record, std::string subject) {
+  std::string token = std::move(walker->token);
+  if (!leases_.may_publish(token)) {
     // Somebody else may be at it by now. The mark stays, so a sweep resolves it.
-    leases_.release(record.id, walker.token);
+    leases_.release(record->id, token);
     co_return;
   }
-  std::string packet = dispatch_packet(record, std::move(walker.request), replica_.clock.wall());
-  std::string id = dispatch_id(record.id, record.epoch);
+  MonotonicTime began = walker->began;
   Result<bus::Published> published = bus::Published::kStored;
   if (!planted(PlantedBug::kPublishBeforeCommit)) {
-    published = co_await replica_.bus.publish(subject, packet, id);
-    if (planted(PlantedBug::kEpochPublishedTwice) && published &&
-        *published != bus::Published::kStored) {
+    std::string packet =
+        dispatch_packet(*record, walker->request_bytes, walker->deadline_ms, replica_.clock.wall());
+    std::string id = dispatch_id(record->id, record->epoch);
+    walker.reset();
+    if (planted(PlantedBug::kEpochPublishedTwice)) {
       published = co_await replica_.bus.publish(subject, packet, id);
+      if (published && *published == bus::Published::kStored) packet.clear();
+    }
+    if (!packet.empty()) {
+      auto publishing = replica_.bus.publish(std::move(subject), std::move(packet), std::move(id));
+      published = co_await std::move(publishing);
     }
   }
   if (!published) co_return;  // told to stop; the mark stays
   switch (*published) {
     case bus::Published::kStored:
-      replica_.metrics.add(Counter::kJobsDispatched, record.topic.str());
-      replica_.metrics.observe(Histogram::kDispatchLatency,
-                               replica_.clock.monotonic() - walker.began);
-      co_return co_await commit_running(std::move(walker));
+      replica_.metrics.add(Counter::kJobsDispatched, record->topic.str());
+      replica_.metrics.observe(Histogram::kDispatchLatency, replica_.clock.monotonic() - began);
+      co_return co_await commit_running(std::move(token), std::move(record));
     case bus::Published::kRefused:
-      co_return co_await roll_back(std::move(walker));
+      co_return co_await roll_back(std::move(token), std::move(record));
     case bus::Published::kUnknown:
-      replica_.metrics.add(Counter::kDispatchRetry, record.topic.str(), "publish");
-      leases_.release(record.id, walker.token);
+      replica_.metrics.add(Counter::kDispatchRetry, record->topic.str(), "publish");
+      leases_.release(record->id, token);
       co_return;
   }
 }
 
+store::Change Dispatch::running_change(const job::Record& record, const std::string& lease) {
+  store::Change change;
+  change.guard = {record.revision, lease};
+  change.release_lease = !lease.empty();
+  change.path = {State::kRunning};
+  change.next = record;
+  job::Record& next = change.next;
+  next.state = State::kRunning;
+  next.publish_pending = false;
+  next.dispatcher.clear();
+  next.updated_at = replica_.clock.wall();
+  next.due = next.updated_at + replica_.settings.timeouts_of(next.topic).running;
+  job::add_event(next, next.updated_at, {});
+  return change;
+}
+
 // Drops the mark. A result, a cancel or a timeout may have come first, and then it is theirs.
-Task<void> Dispatch::commit_running(Walker walker) {
-  std::string lease = walker.token;
+Task<void> Dispatch::commit_running(std::string token, store::Snapshot record) {
+  std::string lease = token;
   for (int tries = 0; tries < limits::kConflictRetriesMax; ++tries) {
-    store::Change change;
-    change.guard.revision = walker.record.revision;
-    change.guard.lease = lease;
-    change.release_lease = !lease.empty();
-    change.next = walker.record;
-    change.next.state = State::kRunning;
-    change.path = {State::kRunning};
-    change.next.publish_pending = false;
-    change.next.dispatcher.clear();
-    change.next.updated_at = replica_.clock.wall();
-    change.next.due =
-        change.next.updated_at + replica_.settings.timeouts_of(change.next.topic).running;
-    job::add_event(change.next, change.next.updated_at, {});
-    Result<store::Receipt> receipt = co_await commits_.commit(std::move(change));
+    auto committing = commits_.commit(running_change(*record, lease));
+    Result<store::Receipt> receipt = co_await std::move(committing);
     if (!receipt) {
       if (receipt.error().code == ErrorCode::kCancelled) co_return;
       if (!co_await replica_.loop.delay(limits::kRetryStore)) co_return;
       continue;
     }
     if (std::holds_alternative<store::Applied>(*receipt)) {
-      leases_.ended(walker.token);
+      leases_.ended(token);
       co_return;
     }
     auto* conflict = std::get_if<store::Conflict>(&*receipt);
@@ -407,7 +448,7 @@ Task<void> Dispatch::commit_running(Walker walker) {
     const job::Record& now = *conflict->now;
     if (conflict->lease_lost) {
       lease.clear();  // it is published all the same: say so
-    } else if (now.epoch != walker.record.epoch || !now.publish_pending) {
+    } else if (now.epoch != record->epoch || !now.publish_pending) {
       if (now.state == State::kCancelled || now.state == State::kTimeout) {
         // It reached the worker after its end: tell the worker (H-36).
         (void)co_await replica_.bus.publish(
@@ -416,24 +457,21 @@ Task<void> Dispatch::commit_running(Walker walker) {
       }
       break;
     }
-    walker.record = now;
+    record = std::move(conflict->now);
   }
-  leases_.release(walker.record.id, walker.token);
+  leases_.release(record->id, token);
 }
 
-Task<void> Dispatch::roll_back(Walker walker) {
-  const Topic topic = walker.record.topic;
-  const JobId job = walker.record.id;
-  replica_.metrics.add(Counter::kDispatchRetry, topic.str(), "publish");
+store::Change Dispatch::rollback_change(const job::Record& record, const std::string& lease) {
   WallTime now = replica_.clock.wall();
   store::Change change;
-  change.guard = {walker.record.revision, walker.token};
+  change.guard = {record.revision, lease};
   change.release_lease = true;
-  change.claim_from = commits_.room_left_by(walker.record);
-  change.next = std::move(walker.record);
+  change.claim_from = commits_.room_left_by(record);
+  change.path = {State::kScheduled};
+  change.next = record;
   job::Record& next = change.next;
   next.state = State::kScheduled;
-  change.path = {State::kScheduled};
   next.updated_at = now;
   ++next.attempts;
   --next.deliveries;
@@ -442,21 +480,26 @@ Task<void> Dispatch::roll_back(Walker walker) {
   next.due = now + job::backoff(next.attempts, replica_.jitter());
   next.wait = {ReasonCode::kPublishFailed, "the bus refused the dispatch", {}, now};
   job::add_event(next, now, "rollback: publish");
+  return change;
+}
 
-  Result<store::Receipt> receipt = co_await commits_.commit(std::move(change));
+Task<void> Dispatch::roll_back(std::string token, store::Snapshot record) {
+  const std::string& topic = record->topic.str();
+  replica_.metrics.add(Counter::kDispatchRetry, topic, "publish");
+  Result<store::Receipt> receipt = co_await commits_.commit(rollback_change(*record, token));
   if (receipt && std::holds_alternative<store::Applied>(*receipt)) {
-    replica_.metrics.add(Counter::kDispatchRollback, topic.str());
-    leases_.ended(walker.token);
+    replica_.metrics.add(Counter::kDispatchRollback, topic);
+    leases_.ended(token);
     co_return;
   }
   // The mark stays in the record, so a sweep finds it within seconds.
   if (!receipt) {
     replica_.log.error("dispatch rollback failed",
-                       {{"job_id", job.str()}, {"error", receipt.error().message}});
-    replica_.metrics.add(Counter::kDispatchRollbackFailures, topic.str());
-    replica_.metrics.add(Counter::kDispatchRetry, topic.str(), "rollback_write");
+                       {{"job_id", record->id.str()}, {"error", receipt.error().message}});
+    replica_.metrics.add(Counter::kDispatchRollbackFailures, topic);
+    replica_.metrics.add(Counter::kDispatchRetry, topic, "rollback_write");
   }
-  leases_.release(job, walker.token);
+  leases_.release(record->id, token);
 }
 
 // --- The ends of a walk --------------------------------------------------------------------------
@@ -465,7 +508,7 @@ Task<Walked> Dispatch::finish(Walker& walker, store::Change change, Outcome outc
   bool ending = job::is_terminal(change.next.state);
   change.guard.lease = walker.token;
   change.release_lease = true;
-  change.request = std::move(walker.request_bytes);
+  if (walker.is_new()) change.request = std::move(walker.request_bytes);
   change.consumed = walker.consumed;
   Result<store::Receipt> receipt = ending ? co_await commits_.commit_ending(std::move(change))
                                           : co_await commits_.commit(std::move(change));
@@ -579,19 +622,15 @@ Task<void> Dispatch::try_claimed(store::Claim claim) {
     (void)replica_.store.unclaim(claim.job, limits::kRetryBusy);
     co_return;
   }
-  std::optional<job::Record>& record = taken->loaded.record;
+  const store::Snapshot& record = taken->loaded.record;
   if (!record || !record->wait || record->wait->wait_class != claim.wait_class) {
     leases_.release(claim.job, taken->token);
     co_return;
   }
-  Walker walker;
-  walker.token = std::move(taken->token);
-  walker.record = *std::move(record);
-  walker.claim = claim;
-  if (!walker.request.ParseFromString(taken->loaded.request)) {
-    co_await end(
-        walker,
-        {State::kFailed, ReasonCode::kDispatchFailed, {}, "the stored request cannot be read"});
+  WalkerPtr walker = walker_of(*std::move(taken));
+  walker->claim = claim;
+  if (!walker->packet->has_job_request()) {
+    co_await end(*walker, unreadable_request());
     co_return;
   }
   Walked walked = co_await advance(std::move(walker));
@@ -636,25 +675,21 @@ Task<void> Dispatch::offer(WorkerId worker) {
 Task<void> Dispatch::revisit(JobId job) {
   auto taken = co_await leases_.take(job, true, Duration(0));
   if (!taken) co_return;  // somebody is at it
-  std::optional<job::Record>& record = taken->loaded.record;
+  const store::Snapshot& record = taken->loaded.record;
   WallTime now = replica_.clock.wall();
   if (!record || job::is_terminal(record->state)) {
     leases_.release(job, taken->token);
     co_return;
   }
-  Walker walker;
-  walker.token = std::move(taken->token);
-  walker.record = *std::move(record);
-  if (!walker.request.ParseFromString(taken->loaded.request)) {
-    co_await end(
-        walker,
-        {State::kFailed, ReasonCode::kDispatchFailed, {}, "the stored request cannot be read"});
+  WalkerPtr walker = walker_of(*std::move(taken));
+  if (!walker->packet->has_job_request()) {
+    co_await end(*walker, unreadable_request());
     co_return;
   }
-  bool due = walker.record.due && *walker.record.due <= now;
-  switch (walker.record.state) {
+  bool due = walker->record.due && *walker->record.due <= now;
+  switch (walker->record.state) {
     case State::kDispatched:
-      if (walker.record.publish_pending && !planted(PlantedBug::kGateAcknowledgesDispatchedAway)) {
+      if (walker->record.publish_pending && !planted(PlantedBug::kGateAcknowledgesDispatchedAway)) {
         co_await resolve_unpublished(std::move(walker));
         co_return;
       }
@@ -662,8 +697,8 @@ Task<void> Dispatch::revisit(JobId job) {
     case State::kPending:
     case State::kScheduled:
     case State::kRetrying:
-      if (due && !waits_in_class(walker.record)) {
-        replica_.metrics.add(Counter::kOrphanReplayed, walker.record.topic.str());
+      if (due && !waits_in_class(walker->record)) {
+        replica_.metrics.add(Counter::kOrphanReplayed, walker->record.topic.str());
         co_await advance(std::move(walker));
         co_return;
       }
@@ -678,20 +713,21 @@ Task<void> Dispatch::revisit(JobId job) {
     case State::kOutputQuarantined:
       break;
   }
-  leases_.release(job, walker.token);
+  leases_.release(job, walker->token);
 }
 
-Task<Walked> Dispatch::resolve_unpublished(Walker walker) {
-  const job::Record& record = walker.record;
+Task<Walked> Dispatch::resolve_unpublished(WalkerPtr walker) {
+  const job::Record& record = walker->record;
   Result<std::optional<bool>> found = co_await replica_.bus.stored(
       routing::direct_subject(record.assignee), dispatch_id(record.id, record.epoch));
   if (!found) {
-    leases_.release(record.id, walker.token);
+    leases_.release(record.id, walker->token);
     co_return failed(found.error());
   }
   if (*found && **found) {
     replica_.registry.hold(record.id, record.assignee);
-    co_await commit_running(std::move(walker));
+    co_await commit_running(std::move(walker->token),
+                            std::make_shared<const job::Record>(std::move(walker->record)));
     co_return Walked{Outcome::kDispatched, {}};
   }
   co_return co_await advance(std::move(walker));

@@ -8,6 +8,7 @@
 //      └─ a failure at any arrow leaves a record from which the same walk resumes
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,11 +16,13 @@
 #include "cordum/agent/v1/job.pb.h"
 #include "job/constraints.h"
 #include "routing/placement.h"
+#include "routing/remembered_routes.h"
 #include "routing/route.h"
 #include "runtime/task.h"
 #include "scheduler/commits.h"
 #include "scheduler/ending.h"
 #include "scheduler/lease_keeper.h"
+#include "scheduler/packets.h"
 #include "scheduler/replica.h"
 
 namespace fairlead::scheduler {
@@ -28,11 +31,18 @@ namespace cap = cordum::agent::v1;
 
 // A job on its walk, under its lease.
 struct Walker {
+  explicit Walker(Packet given = {}) : packet(std::move(given)) {}
+
+  const cap::JobRequest& request() const { return packet->job_request(); }
+  bool is_new() const { return record.revision == Revision(); }
+
   std::string token;
   job::Record record;
-  cap::JobRequest request;
-  // Of a job that is not stored yet.
-  std::optional<std::string> request_bytes;
+  // Holds the request until the job has a route.
+  Packet packet;
+  // The request as it came, and the time that it gives the worker.
+  std::string request_bytes;
+  int64_t deadline_ms = 0;
   std::optional<Sequence> consumed;
   // How it was claimed, if it was.
   std::optional<store::Claim> claim;
@@ -44,6 +54,8 @@ struct Walker {
   std::vector<job::State> path;
   MonotonicTime began;
 };
+
+using WalkerPtr = std::unique_ptr<Walker>;
 
 enum class Outcome {
   kDispatched,  // committed; being handed to the bus
@@ -64,7 +76,7 @@ class Dispatch {
       : replica_(replica), leases_(leases), commits_(commits) {}
 
   // Takes a job as far as it can go now. The lease ends with the walk.
-  Task<Walked> advance(Walker walker);
+  Task<Walked> advance(WalkerPtr walker);
 
   // Tries a waiting job that was claimed for us; gives it back if there is no room for it.
   Task<void> try_claimed(store::Claim claim);
@@ -78,7 +90,7 @@ class Dispatch {
   Task<void> revisit(JobId job);
 
   // The dispatch of a walker's record may have been published: find out, or begin a new epoch.
-  Task<Walked> resolve_unpublished(Walker walker);
+  Task<Walked> resolve_unpublished(WalkerPtr walker);
 
  private:
   struct Placed {
@@ -89,14 +101,19 @@ class Dispatch {
 
   void begin(Walker& walker, WallTime now);
   Task<std::optional<Walked>> judge(Walker& walker);
-  Task<Walked> place(Walker& walker, const routing::Route& route);
-  std::expected<Placed, routing::NotPlaced> pick(Walker& walker, const routing::Route& route,
+  Task<Walked> place(WalkerPtr walker, std::shared_ptr<const routing::Route> route);
+  std::expected<Placed, routing::NotPlaced> pick(const Walker& walker, const routing::Route& route,
                                                  std::vector<WorkerId>& excluded, int& stale);
-  Task<Result<store::Receipt>> commit_dispatch(Walker& walker, const Placed& placed,
+  store::Change dispatch_change(const Walker& walker, const Placed& placed,
+                                const job::Limits& limits);
+  Task<Result<store::Receipt>> commit_dispatch(const Walker& walker, const Placed& placed,
                                                const job::Limits& limits);
-  Task<void> hand_over(Walker walker, std::string subject);
-  Task<void> commit_running(Walker walker);
-  Task<void> roll_back(Walker walker);
+  Task<void> hand_over(WalkerPtr walker, store::Snapshot record, std::string subject);
+  // Of a dispatch that is committed, under its lease.
+  Task<void> commit_running(std::string token, store::Snapshot record);
+  Task<void> roll_back(std::string token, store::Snapshot record);
+  store::Change running_change(const job::Record& record, const std::string& lease);
+  store::Change rollback_change(const job::Record& record, const std::string& lease);
 
   // The ends of a walk.
   Task<Walked> wait(Walker& walker, job::ReasonCode reason, std::string detail,
@@ -114,8 +131,7 @@ class Dispatch {
 };
 
 // The route that a request asks for.
-std::expected<routing::Route, routing::Refusal> route_of(const routing::PoolMap& pools,
-                                                         const job::Record& record,
-                                                         const cap::JobRequest& request);
+routing::RememberedRoutes::Answer route_of(Replica& replica, const job::Record& record,
+                                           const cap::JobRequest& request);
 
 }  // namespace fairlead::scheduler

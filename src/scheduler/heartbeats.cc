@@ -7,12 +7,12 @@
 namespace fairlead::scheduler {
 
 Task<bus::Verdict> Heartbeats::handle(bus::Delivery delivery) {
-  Result<cap::BusPacket> packet = read_packet(delivery.payload);
-  if (!packet || !packet->has_heartbeat()) {
+  Result<Packet> packet = read_packet(delivery.payload);
+  if (!packet || !(*packet)->has_heartbeat()) {
     replica_.metrics.add(Counter::kUnmarshalFailures, delivery.subject, "invalid");
     co_return bus::Verdict::ack();
   }
-  routing::WorkerReport report = report_of(packet->heartbeat());
+  routing::WorkerReport report = report_of((*packet)->heartbeat());
   routing::Heard heard = replica_.registry.heartbeat(report, replica_.clock.monotonic());
   if (heard.effect == routing::HeartbeatEffect::kRefused) {
     replica_.metrics.add(Counter::kHeartbeatsRefused);
@@ -65,12 +65,12 @@ Task<void> Heartbeats::keep_confirming() {
 }
 
 Task<bus::Verdict> Heartbeats::overhear(bus::Delivery delivery) {
-  Result<cap::BusPacket> packet = read_packet(delivery.payload);
-  if (packet && packet->has_job_result()) {
-    const cap::JobResult& result = packet->job_result();
+  Result<Packet> packet = read_packet(delivery.payload);
+  if (packet && (*packet)->has_job_result()) {
+    const cap::JobResult& result = (*packet)->job_result();
     replica_.registry.ended(JobId(result.job_id()), WorkerId(result.worker_id()));
-  } else if (packet && packet->has_job_cancel()) {
-    replica_.registry.release(JobId(packet->job_cancel().job_id()));
+  } else if (packet && (*packet)->has_job_cancel()) {
+    replica_.registry.release(JobId((*packet)->job_cancel().job_id()));
   }
   co_return bus::Verdict::ack();
 }

@@ -21,7 +21,8 @@ Task<Result<LeaseKeeper::Taken>> LeaseKeeper::take(const JobId& job, bool with_r
     }
     if (loaded->lease_taken) {
       replica_.metrics.observe(Histogram::kJobLockWait, replica_.clock.monotonic() - asked);
-      held_[taken.token] = {job, began};
+      fresh_.push_back({taken.token, job, began});
+      by_token_.emplace(fresh_.back().token, std::prev(fresh_.end()));
       taken.loaded = *std::move(loaded);
       co_return taken;
     }
@@ -34,59 +35,72 @@ Task<Result<LeaseKeeper::Taken>> LeaseKeeper::take(const JobId& job, bool with_r
 }
 
 void LeaseKeeper::release(const JobId& job, const std::string& token) {
-  if (held_.erase(token) == 0) return;
+  if (!forget(token)) return;
   (void)replica_.store.release(store::job_lease_key(job), token);
 }
 
 bool LeaseKeeper::may_publish(const std::string& token) const {
   if (planted(PlantedBug::kLeaseWithoutFencing)) return true;
-  auto held = held_.find(token);
-  if (held == held_.end()) return false;
+  auto held = by_token_.find(token);
+  if (held == by_token_.end()) return false;
   MonotonicTime now = replica_.clock.monotonic();
-  return now < held->second.confirmed + limits::kJobLeaseTtl - limits::kLeaseSafetyMargin &&
+  return now < held->second->confirmed + limits::kJobLeaseTtl - limits::kLeaseSafetyMargin &&
          now < alive_confirmed_ + limits::kAliveTtl - limits::kAliveSafetyMargin;
 }
 
 Task<void> LeaseKeeper::keep_renewing() {
   while (co_await replica_.loop.delay(limits::kAliveRenewEvery)) {
     MonotonicTime now = replica_.clock.monotonic();
-    std::vector<std::string> old;
-    for (auto& [token, held] : held_) {
-      if (held.renewing || now - held.confirmed < limits::kJobLeaseRenewEvery) continue;
-      held.renewing = true;
-      old.push_back(token);
+    while (!fresh_.empty() && now - fresh_.front().confirmed >= limits::kJobLeaseRenewEvery) {
+      fresh_.front().renewing = true;
+      renewing_.splice(renewing_.end(), fresh_, fresh_.begin());
+      replica_.nursery.spawn(renew(renewing_.back().token));
     }
-    for (std::string& token : old) replica_.nursery.spawn(renew(std::move(token)));
   }
 }
 
 Task<void> LeaseKeeper::renew(std::string token) {
-  while (held_.contains(token)) {
+  while (Held* held = find(token)) {
     MonotonicTime began = replica_.clock.monotonic();
-    std::string key = store::job_lease_key(held_[token].job);
+    std::string key = store::job_lease_key(held->job);
     Result<bool> renewed =
         co_await replica_.store.renew(std::move(key), {token, limits::kJobLeaseTtl});
-    auto held = held_.find(token);
-    if (held == held_.end()) co_return;
+    held = find(token);
+    if (!held) co_return;
     if (renewed && *renewed) {
-      held->second.confirmed = began;
-      held->second.failures = 0;
-      held->second.renewing = false;
+      held->confirmed = began;
+      held->failures = 0;
+      held->renewing = false;
+      fresh_.splice(fresh_.end(), renewing_, by_token_.at(token));
       co_return;
     }
     if (renewed) co_return abandon(token, "another holder has it");
     if (renewed.error().code == ErrorCode::kCancelled) co_return;
-    if (++held->second.failures >= limits::kLeaseRenewalFailuresMax) {
+    if (++held->failures >= limits::kLeaseRenewalFailuresMax) {
       co_return abandon(token, renewed.error().message);
     }
     if (!co_await replica_.loop.delay(limits::kRetryStore)) co_return;
   }
 }
 
+LeaseKeeper::Held* LeaseKeeper::find(std::string_view token) {
+  auto held = by_token_.find(token);
+  return held == by_token_.end() ? nullptr : &*held->second;
+}
+
+bool LeaseKeeper::forget(std::string_view token) {
+  auto held = by_token_.find(token);
+  if (held == by_token_.end()) return false;
+  HeldList::iterator entry = held->second;
+  by_token_.erase(held);
+  (entry->renewing ? renewing_ : fresh_).erase(entry);
+  return true;
+}
+
 void LeaseKeeper::abandon(const std::string& token, std::string_view why) {
-  replica_.log.error("job lock abandoned", {{"job_id", held_[token].job.str()}, {"error", why}});
+  replica_.log.error("job lock abandoned", {{"job_id", find(token)->job.str()}, {"error", why}});
   replica_.metrics.add(Counter::kJobLockAbandoned);
-  held_.erase(token);
+  forget(token);
 }
 
 Task<void> LeaseKeeper::keep_alive() {

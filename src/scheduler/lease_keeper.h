@@ -7,8 +7,10 @@
 // shown no sign of life, refrains.
 #pragma once
 
-#include <map>
+#include <list>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include "runtime/task.h"
 #include "scheduler/replica.h"
@@ -31,7 +33,7 @@ class LeaseKeeper {
   // Ends a lease that no commit has ended.
   void release(const JobId& job, const std::string& token);
   // The commit ended it.
-  void ended(const std::string& token) { held_.erase(token); }
+  void ended(const std::string& token) { forget(token); }
 
   bool may_publish(const std::string& token) const;
 
@@ -41,21 +43,27 @@ class LeaseKeeper {
   // The first sign of life, before anything is taken.
   Task<Result<void>> appear();
 
-  size_t held() const { return held_.size(); }
+  size_t held() const { return by_token_.size(); }
 
  private:
   struct Held {
+    std::string token;
     JobId job;
     MonotonicTime confirmed;
     int failures = 0;
     bool renewing = false;
   };
+  using HeldList = std::list<Held>;
 
   Task<void> renew(std::string token);
+  Held* find(std::string_view token);
+  bool forget(std::string_view token);
   void abandon(const std::string& token, std::string_view why);
 
   Replica& replica_;
-  std::map<std::string, Held> held_;
+  HeldList fresh_;     // longest confirmed first
+  HeldList renewing_;  // asked of the store
+  std::unordered_map<std::string_view, HeldList::iterator> by_token_;
   MonotonicTime alive_confirmed_{};
 };
 

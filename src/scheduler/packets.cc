@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "job/constraints.h"
 #include "job/request.h"
+#include "job/wire_fields.h"
 #include "routing/placement.h"
 
 namespace fairlead::scheduler {
@@ -25,19 +26,19 @@ cap::BusPacket envelope(std::string_view trace, WallTime now) {
 
 }  // namespace
 
-Result<cap::BusPacket> read_packet(std::string_view bytes) {
+Result<Packet> read_packet(std::string_view bytes) {
   if (bytes.size() > limits::kPacketBytesMax) {
     return fail(ErrorCode::kInvalid, "packet has " + std::to_string(bytes.size()) +
                                          " bytes, at most " +
                                          std::to_string(limits::kPacketBytesMax) + " are allowed");
   }
-  cap::BusPacket packet;
-  if (!packet.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  Packet packet;
+  if (!packet->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return fail(ErrorCode::kInvalid, "not a BusPacket");
   }
-  if (trim(packet.trace_id()).empty()) return fail(ErrorCode::kInvalid, "trace_id is missing");
-  if (trim(packet.sender_id()).empty()) return fail(ErrorCode::kInvalid, "sender_id is missing");
-  if (packet.payload_case() == cap::BusPacket::PAYLOAD_NOT_SET) {
+  if (trim(packet->trace_id()).empty()) return fail(ErrorCode::kInvalid, "trace_id is missing");
+  if (trim(packet->sender_id()).empty()) return fail(ErrorCode::kInvalid, "sender_id is missing");
+  if (packet->payload_case() == cap::BusPacket::PAYLOAD_NOT_SET) {
     return fail(ErrorCode::kInvalid, "payload is missing");
   }
   return packet;
@@ -47,17 +48,24 @@ std::string dispatch_id(const JobId& job, Epoch epoch) {
   return "jobreq:" + job.str() + ":" + std::to_string(epoch.value());
 }
 
-std::string dispatch_packet(const job::Record& record, cap::JobRequest request, WallTime now) {
-  cap::BusPacket packet = envelope(record.trace.str(), now);
-  request.set_job_id(record.id.str());
-  request.set_topic(record.topic.str());
-  job::apply_constraints(record.decision.constraints, request);
-  cap::DispatchIdentity* dispatch = request.mutable_dispatch();
+std::string dispatch_packet(const job::Record& record, std::string_view request_bytes,
+                            int64_t deadline_ms, WallTime now) {
+  cap::JobRequest added;
+  added.set_job_id(record.id.str());
+  added.set_topic(record.topic.str());
+  if (!record.decision.constraints.empty()) {
+    added.mutable_budget()->set_deadline_ms(deadline_ms);
+    job::apply_constraints(record.decision.constraints, added);
+  }
+  cap::DispatchIdentity* dispatch = added.mutable_dispatch();
   dispatch->set_dispatch_id(dispatch_id(record.id, record.epoch));
   dispatch->set_attempt(record.epoch.value());
   dispatch->set_assigned_worker_id(record.assignee.str());
-  *packet.mutable_job_request() = std::move(request);
-  return job::serialise(packet);
+
+  std::string packet = job::serialise(envelope(record.trace.str(), now));
+  std::string behind = job::serialise(added);
+  job::append_message(packet, cap::BusPacket::kJobRequestFieldNumber, {request_bytes, behind});
+  return packet;
 }
 
 store::Message dead_letter_message(const store::DeadLetter& entry, Revision revision,

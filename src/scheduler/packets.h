@@ -1,8 +1,12 @@
 // The packets that a scheduler sends, and the reading of those it gets.
 #pragma once
 
+#include <array>
+#include <memory>
 #include <string>
 #include <string_view>
+
+#include <google/protobuf/arena.h>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -15,11 +19,36 @@ namespace fairlead::scheduler {
 
 namespace cap = cordum::agent::v1;
 
-// Parses a packet and demands what every packet has: a trace id, a sender and a payload.
-Result<cap::BusPacket> read_packet(std::string_view bytes);
+// A packet whose parts lie together in memory and go together.
+class Packet {
+ public:
+  Packet() : memory_(std::make_unique<Memory>()) {}
 
-// The job as its worker gets it: the request with constraints and the identity of this dispatch.
-std::string dispatch_packet(const job::Record& record, cap::JobRequest request, WallTime now);
+  cap::BusPacket& operator*() const { return *memory_->packet; }
+  cap::BusPacket* operator->() const { return memory_->packet; }
+
+  // Lets go of all it holds. REQUIRES: it is not looked at any more.
+  void reset() { memory_.reset(); }
+
+ private:
+  struct Memory {
+    Memory() {}  // the block is not to be filled with zeros first
+
+    // Enough for a usual packet; a larger one adds blocks.
+    std::array<char, 1280> block;
+    google::protobuf::Arena arena{block.data(), block.size()};
+    cap::BusPacket* packet = google::protobuf::Arena::CreateMessage<cap::BusPacket>(&arena);
+  };
+  std::unique_ptr<Memory> memory_;
+};
+
+// Parses a packet and demands what every packet has: a trace id, a sender and a payload.
+Result<Packet> read_packet(std::string_view bytes);
+
+// The job as its worker gets it: the bytes of its request, and behind them, where they count more,
+// what the policy demands and the identity of this dispatch.
+std::string dispatch_packet(const job::Record& record, std::string_view request_bytes,
+                            int64_t deadline_ms, WallTime now);
 // The id of a dispatch on the bus: "jobreq:<job>:<epoch>".
 std::string dispatch_id(const JobId& job, Epoch epoch);
 

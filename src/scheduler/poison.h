@@ -1,13 +1,21 @@
-// What to do with a packet that cannot be read (BUS-4, BUS-5): try again a few times, for it may
-// have been cut on the way; then keep it as a dead letter, and only then end it.
+// What to do with a message that cannot be handled (BUS-4, BUS-5): its trace is kept as a dead
+// letter, and only then it is ended.
 #pragma once
 
+#include <string>
+
 #include "bus/bus.h"
+#include "job/reason.h"
 #include "runtime/task.h"
 #include "scheduler/replica.h"
 
 namespace fairlead::scheduler {
 
+// Of a packet that cannot be read: it is tried again a few times, for it may have been cut on the
+// way, and then buried and terminated.
 Task<bus::Verdict> poison(Replica& replica, const bus::Delivery& delivery, const Error& error);
+
+// Keeps a dead letter of a message that is about to be given up.
+Task<Result<void>> bury(Replica& replica, const bus::Delivery& delivery, std::string reason);
 
 }  // namespace fairlead::scheduler

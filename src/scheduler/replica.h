@@ -12,6 +12,7 @@
 #include "gate/gate.h"
 #include "routing/pool_map.h"
 #include "routing/registry.h"
+#include "routing/remembered_routes.h"
 #include "runtime/clock.h"
 #include "runtime/loop.h"
 #include "runtime/nursery.h"
@@ -45,6 +46,7 @@ struct Replica : Plugs {
 
   const Settings settings;
   std::shared_ptr<const routing::PoolMap> pools;
+  routing::RememberedRoutes routes;
   const std::string name;  // "<instance>.<nonce>": the beginning of every lease token
   const MonotonicTime started;
   Metrics metrics;

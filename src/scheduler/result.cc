@@ -69,10 +69,10 @@ ResultVerdict judge_result(const job::Record& record, const cap::JobResult& resu
 }
 
 Task<bus::Verdict> Results::handle(bus::Delivery delivery) {
-  Result<cap::BusPacket> packet = read_packet(delivery.payload);
+  Result<Packet> packet = read_packet(delivery.payload);
   if (!packet) co_return co_await poison(replica_, delivery, packet.error());
-  if (!packet->has_job_result()) co_return bus::Verdict::ack();
-  const cap::JobResult& result = packet->job_result();
+  if (!(*packet)->has_job_result()) co_return bus::Verdict::ack();
+  const cap::JobResult& result = (*packet)->job_result();
   if (Result<void> valid = job::validate(result); !valid) {
     replica_.metrics.add(Counter::kValidationRejections);
     replica_.log.warning("job result rejected",
@@ -83,7 +83,7 @@ Task<bus::Verdict> Results::handle(bus::Delivery delivery) {
   JobId job(result.job_id());
   for (int tries = 0; tries < limits::kConflictRetriesMax; ++tries) {
     Result<store::Loaded> loaded = co_await replica_.store.load(job, {});
-    if (!loaded) co_return bus::Verdict::nak(limits::kRetryStore, loaded.error().message);
+    if (!loaded) co_return bus::Verdict::not_now(limits::kRetryStore, loaded.error().message);
     if (!loaded->record) co_return co_await handle_unknown(result);
     const job::Record& record = *loaded->record;
     bool alive = replica_.registry.alive(record.assignee, replica_.clock.monotonic());
@@ -94,10 +94,10 @@ Task<bus::Verdict> Results::handle(bus::Delivery delivery) {
       co_return bus::Verdict::ack();
     }
     Result<store::Receipt> receipt = co_await commit_result(record, result, delivery);
-    if (!receipt) co_return bus::Verdict::nak(limits::kRetryStore, receipt.error().message);
+    if (!receipt) co_return bus::Verdict::not_now(limits::kRetryStore, receipt.error().message);
     if (!std::holds_alternative<store::Conflict>(*receipt)) co_return bus::Verdict::ack();
   }
-  co_return bus::Verdict::nak(limits::kRetryBusy, "the record keeps changing");
+  co_return bus::Verdict::not_now(limits::kRetryBusy, "the record keeps changing");
 }
 
 // Kept for people to see; there is no job to change (H-44).
@@ -111,7 +111,7 @@ Task<bus::Verdict> Results::handle_unknown(const cap::JobResult& result) {
   entry.reason_code = job::to_string(ReasonCode::kUnknownJob);
   entry.created_at = replica_.clock.wall();
   Result<void> kept = co_await replica_.store.put_dead_letter(std::move(entry));
-  if (!kept) co_return bus::Verdict::nak(limits::kRetryStore, kept.error().message);
+  if (!kept) co_return bus::Verdict::not_now(limits::kRetryStore, kept.error().message);
   co_return bus::Verdict::ack();
 }
 
@@ -119,7 +119,7 @@ Task<Result<store::Receipt>> Results::commit_result(const job::Record& record,
                                                     const cap::JobResult& result,
                                                     const bus::Delivery& delivery) {
   State state = job::state_of(result.status());
-  if (state == State::kRetrying) co_return co_await commit_retry(record, result, delivery);
+  if (state == State::kRetrying) return commit_retry(record, result, delivery);
 
   job::Record next = record;
   next.last_result = delivery.sequence;
@@ -136,7 +136,7 @@ Task<Result<store::Receipt>> Results::commit_result(const job::Record& record,
   store::Change change =
       ending_change(std::move(next), {}, std::move(ending), replica_.clock.wall());
   change.consumed = delivery.queued;
-  co_return co_await commits_.commit_ending(std::move(change));
+  return commits_.commit_ending(std::move(change));
 }
 
 // The worker asks for another try: the scheduler owns it, with backoff, until max_retries (D-8).
@@ -155,7 +155,7 @@ Task<Result<store::Receipt>> Results::commit_retry(job::Record record, const cap
         std::move(record), {},
         {State::kFailed, ReasonCode::kMaxRetriesExceeded, {}, std::move(message)}, now);
     change.consumed = delivery.queued;
-    co_return co_await commits_.commit_ending(std::move(change));
+    return commits_.commit_ending(std::move(change));
   }
 
   store::Change change;
@@ -172,7 +172,7 @@ Task<Result<store::Receipt>> Results::commit_retry(job::Record record, const cap
   next.wait = {
       ReasonCode::kWorkerRetry, result.error_message().substr(0, limits::kReasonBytesMax), {}, now};
   job::add_event(next, now, result.error_code());
-  co_return co_await commits_.commit(std::move(change));
+  return commits_.commit(std::move(change));
 }
 
 }  // namespace fairlead::scheduler

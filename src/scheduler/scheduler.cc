@@ -2,6 +2,7 @@
 
 #include "job/request.h"
 #include "scheduler/packets.h"
+#include "scheduler/poison.h"
 
 namespace fairlead::scheduler {
 
@@ -100,6 +101,10 @@ Task<Result<bool>> Scheduler::cancel(JobId job, std::string reason) {
                                         cancel_packet(job, reason, replica_.clock.wall()), {});
   }
   co_return cancelled;
+}
+
+Task<Result<void>> Scheduler::bury(bus::Delivery delivery, std::string reason) {
+  co_return co_await scheduler::bury(replica_, delivery, std::move(reason));
 }
 
 size_t Scheduler::in_hand() const {

@@ -42,6 +42,9 @@ class Scheduler {
     replica_.watcher = std::move(watcher);
   }
 
+  // For a bus that is about to give a message up: keeps a dead letter of it.
+  Task<Result<void>> bury(bus::Delivery delivery, std::string reason);
+
   const Metrics& metrics() const { return replica_.metrics; }
   const routing::WorkerRegistry& registry() const { return replica_.registry; }
   const routing::PoolMap& pools() const { return *replica_.pools; }

@@ -1,5 +1,7 @@
 #include "scheduler/submit.h"
 
+#include <utility>
+
 #include "base/planted.h"
 #include "job/request.h"
 #include "scheduler/packets.h"
@@ -40,9 +42,9 @@ bus::Verdict verdict_of(const Walked& walked) {
     case Outcome::kEnded:
       return bus::Verdict::ack();
     case Outcome::kLost:
-      return bus::Verdict::nak(limits::kRetryBusy, "the record changed");
+      return bus::Verdict::not_now(limits::kRetryBusy, "the record changed");
     case Outcome::kFailed:
-      return bus::Verdict::nak(limits::kRetryStore, walked.error.message);
+      return bus::Verdict::not_now(limits::kRetryStore, walked.error.message);
   }
   return bus::Verdict::ack();
 }
@@ -50,80 +52,81 @@ bus::Verdict verdict_of(const Walked& walked) {
 }  // namespace
 
 Task<bus::Verdict> Submit::handle(bus::Delivery delivery) {
-  Result<cap::BusPacket> packet = read_packet(delivery.payload);
+  Result<Packet> packet = read_packet(delivery.payload);
   if (!packet) co_return co_await poison(replica_, delivery, packet.error());
-  if (!packet->has_job_request()) co_return bus::Verdict::ack();
+  if (!(*packet)->has_job_request()) co_return bus::Verdict::ack();
 
-  Walker walker;
-  walker.request = std::move(*packet->mutable_job_request());
-  walker.request_bytes = job::serialise(walker.request);
-  walker.consumed = delivery.queued;
-  job::trim_names(walker.request);
-  if (Result<void> valid = job::validate(walker.request); !valid) {
+  auto walker = std::make_unique<Walker>(*std::move(packet));
+  cap::JobRequest& request = *walker->packet->mutable_job_request();
+  walker->request_bytes = job::request_bytes(delivery.payload);
+  walker->consumed = delivery.queued;
+  job::trim_names(request);
+  if (Result<void> valid = job::validate(request); !valid) {
     replica_.metrics.add(Counter::kValidationRejections);
     replica_.log.warning("job request rejected",
-                         {{"job_id", walker.request.job_id()}, {"error", valid.error().message}});
+                         {{"job_id", request.job_id()}, {"error", valid.error().message}});
     co_return bus::Verdict::ack();
   }
-  walker.record =
-      job::new_record(walker.request, TraceId(packet->trace_id()), replica_.clock.wall());
+  walker->record =
+      job::new_record(request, TraceId(walker->packet->trace_id()), replica_.clock.wall());
 
-  auto taken = co_await leases_.take(walker.record.id, true, limits::kLeaseWaitMax);
+  auto taken = co_await leases_.take(walker->record.id, true, limits::kLeaseWaitMax);
   if (!taken) {
     bool busy = taken.error().message == "job lock busy";
-    co_return bus::Verdict::nak(busy ? limits::kRetryBusy : limits::kRetryStore,
-                                taken.error().message);
+    co_return bus::Verdict::not_now(busy ? limits::kRetryBusy : limits::kRetryStore,
+                                    taken.error().message);
   }
-  walker.token = std::move(taken->token);
+  walker->token = std::move(taken->token);
   if (!taken->loaded.record) co_return co_await handle_new(std::move(walker));
 
-  job::Record submitted = std::move(walker.record);
-  walker.record = *std::move(taken->loaded.record);
-  walker.request_bytes.reset();
+  job::Record submitted = std::exchange(walker->record, *taken->loaded.record);
   // The first submission's bytes are the job; what it carries beyond the hash stays.
-  if (!taken->loaded.request.empty()) walker.request.ParseFromString(taken->loaded.request);
+  if (!taken->loaded.request.empty()) {
+    walker->request_bytes = std::move(taken->loaded.request);
+    request.ParseFromString(walker->request_bytes);
+  }
   co_return co_await handle_known(std::move(walker), submitted);
 }
 
-Task<bus::Verdict> Submit::handle_new(Walker walker) {
-  replica_.metrics.add(Counter::kJobsReceived, walker.record.topic.str());
-  if (replica_.gate.in_process())
+Task<bus::Verdict> Submit::handle_new(WalkerPtr walker) {
+  replica_.metrics.add(Counter::kJobsReceived, walker->record.topic.str());
+  if (replica_.gate.in_process()) {
     co_return verdict_of(co_await dispatch_.advance(std::move(walker)));
+  }
 
   // Policy is asked over a wire: admit first, so that the submit need not wait for it.
   WallTime now = replica_.clock.wall();
+  job::Record& record = walker->record;
   store::Change change;
-  change.guard.lease = walker.token;
+  change.guard.lease = walker->token;
   change.path = {State::kPending};
-  change.request = std::move(walker.request_bytes);
-  change.consumed = walker.consumed;
-  walker.request_bytes.reset();
-  walker.consumed.reset();
-  job::add_event(walker.record, now, "submitted");
-  walker.record.due = now + limits::kClaimTtl;  // should this replica die on the way
-  change.next = walker.record;
+  change.request = walker->request_bytes;
+  change.consumed = std::exchange(walker->consumed, std::nullopt);
+  job::add_event(record, now, "submitted");
+  record.due = now + limits::kClaimTtl;  // should this replica die on the way
+  change.next = record;
   Result<store::Receipt> receipt = co_await commits_.commit(std::move(change));
   auto* applied = receipt ? std::get_if<store::Applied>(&*receipt) : nullptr;
   if (!applied) {
-    leases_.release(walker.record.id, walker.token);
-    if (!receipt) co_return bus::Verdict::nak(limits::kRetryStore, receipt.error().message);
+    leases_.release(record.id, walker->token);
+    if (!receipt) co_return bus::Verdict::not_now(limits::kRetryStore, receipt.error().message);
     if (std::holds_alternative<store::DuplicateKey>(*receipt)) {
       replica_.metrics.add(Counter::kIdempotencyDuplicates);
       co_return bus::Verdict::ack();
     }
-    co_return bus::Verdict::nak(limits::kRetryBusy, "the record changed");
+    co_return bus::Verdict::not_now(limits::kRetryBusy, "the record changed");
   }
-  walker.record.revision = applied->revision;
+  record.revision = applied->record->revision;
   replica_.nursery.spawn(advance_alone(std::move(walker)));
   co_return bus::Verdict::ack();
 }
 
-Task<void> Submit::advance_alone(Walker walker) {
+Task<void> Submit::advance_alone(WalkerPtr walker) {
   (void)co_await dispatch_.advance(std::move(walker));
 }
 
-Task<bus::Verdict> Submit::handle_known(Walker walker, const job::Record& submitted) {
-  GateStep step = redelivery_gate(walker.record, submitted);
+Task<bus::Verdict> Submit::handle_known(WalkerPtr walker, const job::Record& submitted) {
+  GateStep step = redelivery_gate(walker->record, submitted);
   if (planted(PlantedBug::kGateAcknowledgesDispatchedAway) &&
       step == GateStep::kResolveUnpublished) {
     step = GateStep::kAcknowledge;
@@ -134,14 +137,14 @@ Task<bus::Verdict> Submit::handle_known(Walker walker, const job::Record& submit
     case GateStep::kRefuse:
       replica_.metrics.add(Counter::kResubmitConflicts);
       replica_.log.warning("job id resubmitted with other content",
-                           {{"job_id", walker.record.id.str()}});
+                           {{"job_id", walker->record.id.str()}});
       break;
     case GateStep::kResume:
       co_return verdict_of(co_await dispatch_.advance(std::move(walker)));
     case GateStep::kResolveUnpublished:
       co_return verdict_of(co_await dispatch_.resolve_unpublished(std::move(walker)));
   }
-  leases_.release(walker.record.id, walker.token);
+  leases_.release(walker->record.id, walker->token);
   co_return bus::Verdict::ack();
 }
 

@@ -18,9 +18,9 @@ class Submit {
   Task<bus::Verdict> handle(bus::Delivery delivery);
 
  private:
-  Task<bus::Verdict> handle_new(Walker walker);
-  Task<bus::Verdict> handle_known(Walker walker, const job::Record& submitted);
-  Task<void> advance_alone(Walker walker);
+  Task<bus::Verdict> handle_new(WalkerPtr walker);
+  Task<bus::Verdict> handle_known(WalkerPtr walker, const job::Record& submitted);
+  Task<void> advance_alone(WalkerPtr walker);
 
   Replica& replica_;
   LeaseKeeper& leases_;

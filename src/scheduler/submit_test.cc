@@ -2,6 +2,7 @@
 
 #include "cordum/agent/v1/buspacket.pb.h"
 #include "job/request.h"
+#include "job/wire_fields.h"
 #include "scheduler/replica_fixture.h"
 #include "scheduler/scheduler.h"
 
@@ -80,10 +81,61 @@ TEST_F(SubmitTest, H12_AJobWhoseLeaseWasLostOnTheWayIsNotAcknowledged) {
   gate.answer.complete(allow);
   loop_.run_ready();
 
-  EXPECT_FALSE(store_.load(JobId("j1"), {}).await_resume()->record.has_value());
+  EXPECT_FALSE(store_.load(JobId("j1"), {}).await_resume()->record);
   EXPECT_EQ(bus_.counters().acked, 0u);
   EXPECT_EQ(bus_.counters().naked, 1u);
   bus_.drop();
+}
+
+TEST_F(SubmitTest, StoreAndWorkerGetTheVeryBytesOfTheRequest) {
+  ASSERT_TRUE(run(bus_.start()));
+  Scheduler scheduler(plugs(gate_), {}, pools());
+  ASSERT_TRUE(run(scheduler.start()));
+  std::string handed_over;
+  auto worker =
+      bus_.subscribe("worker.w.jobs", {}, [&](bus::Delivery delivery) -> Task<bus::Verdict> {
+        handed_over = std::move(delivery.payload);
+        co_return bus::Verdict::ack();
+      });
+  cap::BusPacket beat;
+  beat.set_trace_id("t");
+  beat.set_sender_id("w");
+  beat.mutable_heartbeat()->set_worker_id("w");
+  beat.mutable_heartbeat()->set_pool("default");
+  (void)bus_.publish(std::string(bus::kHeartbeatSubject), job::serialise(beat), {});
+  loop_.run_ready();
+
+  // Fields in an order that no serialiser writes, and one of a protocol newer than ours.
+  cap::JobRequest topic;
+  topic.set_topic("job.default");
+  cap::JobRequest id;
+  id.set_job_id("j1");
+  std::string request = topic.SerializeAsString() + "\x9a\x06\x03new" + id.SerializeAsString();
+  cap::BusPacket packet;
+  packet.set_trace_id("t");
+  packet.set_sender_id("client");
+  std::string bytes = packet.SerializeAsString();
+  job::append_message(bytes, cap::BusPacket::kJobRequestFieldNumber, {request});
+  (void)bus_.publish(std::string(bus::kSubmitSubject), bytes, {});
+  loop_.run_ready();
+
+  EXPECT_EQ(store_.load(JobId("j1"), {.with_request = true}).await_resume()->request, request);
+  EXPECT_TRUE(job::request_bytes(handed_over).starts_with(request));
+  bus_.drop();
+}
+
+TEST_F(SubmitTest, AMessageThatTheBusGivesUpLeavesADeadLetter) {
+  ASSERT_TRUE(run(bus_.start()));
+  Scheduler scheduler(plugs(gate_), {}, pools());
+  cap::BusPacket packet;
+  packet.mutable_job_request()->set_job_id("j1");
+  bus::Delivery delivery{.subject = std::string(bus::kSubmitSubject),
+                         .payload = job::serialise(packet)};
+  ASSERT_TRUE(run(scheduler.bury(std::move(delivery), "delivered too often")));
+  auto letter = store_.dead_letter(JobId("j1")).await_resume();
+  ASSERT_TRUE(letter && *letter);
+  EXPECT_EQ((*letter)->reason, "sys.job.submit: delivered too often");
+  EXPECT_EQ((*letter)->reason_code, "poison_message");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // does all of it or nothing.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -12,6 +13,9 @@
 #include "job/record.h"
 
 namespace fairlead::store {
+
+// A record as it was committed: shared by all who look at it, changed by nobody.
+using Snapshot = std::shared_ptr<const job::Record>;
 
 // What must still hold when the change is made.
 struct Guard {
@@ -102,14 +106,14 @@ struct Claim {
 };
 
 struct Applied {
-  Revision revision;
+  Snapshot record;
   std::vector<Claim> claimed;
   std::vector<Sequence> messages;  // of Change::messages, in order
 };
 // The guard does not hold: the record as it is now, or none. `lease_lost` when the revision would
 // have fitted and only the lease did not.
 struct Conflict {
-  std::optional<job::Record> now;
+  Snapshot now;
   bool lease_lost = false;
 };
 // A slot is not to be had: whose, and how many jobs hold it.

@@ -8,7 +8,7 @@
 
 namespace fairlead::store {
 
-template <Link LiveJob::* kLink, uint64_t LiveJob::* kHash>
+template <Link LiveJob::* kLink, uint32_t LiveJob::* kHash>
 class HashChains {
  public:
   HashChains() : heads_(16) {}
@@ -30,18 +30,18 @@ class HashChains {
   }
 
   // The jobs of a hash, one after the other; nullptr when there is no further one.
-  LiveJob* first(uint64_t hash) const {
+  LiveJob* first(uint32_t hash) const {
     return same_hash(heads_[hash & (heads_.size() - 1)], hash);
   }
   static LiveJob* next(const LiveJob* job) { return same_hash((job->*kLink).after, job->*kHash); }
 
  private:
-  static LiveJob* same_hash(LiveJob* job, uint64_t hash) {
+  static LiveJob* same_hash(LiveJob* job, uint32_t hash) {
     while (job && job->*kHash != hash) job = (job->*kLink).after;
     return job;
   }
 
-  LiveJob*& head(uint64_t hash) { return heads_[hash & (heads_.size() - 1)]; }
+  LiveJob*& head(uint32_t hash) { return heads_[hash & (heads_.size() - 1)]; }
 
   void push(LiveJob* job) {
     LiveJob*& first = head(job->*kHash);

@@ -1,11 +1,13 @@
 #include "store/leases.h"
 
+#include <algorithm>
+
 #include "base/limits.h"
 
 namespace fairlead::store {
 
 bool Leases::acquire(const std::string& key, const LeaseRequest& lease, MonotonicTime now) {
-  drop_expired(now);
+  if (leases_.size() >= drop_at_) drop_expired(now);
   auto held = leases_.find(key);
   if (held != leases_.end() && held->second.token != lease.token && held->second.expires >= now &&
       !dead(held->second.token, now)) {
@@ -24,7 +26,6 @@ bool Leases::renew(const std::string& key, const LeaseRequest& lease, MonotonicT
 void Leases::release(const std::string& key, std::string_view token) {
   auto held = leases_.find(key);
   if (held == leases_.end() || held->second.token != token) return;
-  by_expiry_.erase({held->second.expires, key});
   leases_.erase(held);
 }
 
@@ -48,17 +49,12 @@ bool Leases::dead(std::string_view token, MonotonicTime now) const {
 }
 
 void Leases::set(const std::string& key, const LeaseRequest& lease, MonotonicTime now) {
-  Lease& held = leases_[key];
-  if (!held.token.empty()) by_expiry_.erase({held.expires, key});
-  held = {lease.token, now + lease.ttl};
-  by_expiry_.emplace(held.expires, key);
+  leases_[key] = {lease.token, now + lease.ttl};
 }
 
 void Leases::drop_expired(MonotonicTime now) {
-  while (!by_expiry_.empty() && by_expiry_.begin()->first < now) {
-    leases_.erase(by_expiry_.begin()->second);
-    by_expiry_.erase(by_expiry_.begin());
-  }
+  std::erase_if(leases_, [&](const auto& lease) { return lease.second.expires < now; });
+  drop_at_ = std::max(kDropAtLeast, 2 * leases_.size());
 }
 
 }  // namespace fairlead::store

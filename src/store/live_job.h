@@ -56,27 +56,27 @@ struct LiveJob {
   WorkerJobs* worker = nullptr;  // while it holds a slot there
   WaitClass* wait_class = nullptr;
 
-  uint64_t id_hash = 0;
-  uint64_t trace_hash = 0;  // 0: it has no trace
   Revision revision;
   int64_t updated_at = 0;  // microseconds, like all times here; 0 means none
   int64_t deadline = 0;
   int64_t due = 0;
-  int64_t since = 0;          // of its wait
+  int64_t since = 0;          // it waits in its class; of one that waits in none: its dispatch
   int64_t claimed_until = 0;  // while claimed; by the store's monotonic clock
-  int64_t dispatched_at = 0;
 
+  uint32_t id_hash = 0;
+  uint32_t trace_hash = 0;  // 0: it has no trace
   job::State state = job::State::kPending;
   bool tenant_slot = false;
   bool publish_pending = false;
-
-  uint32_t id_size = 0;
+  uint16_t id_size = 0;
 
   std::string_view id() const { return {reinterpret_cast<const char*>(this + 1), id_size}; }
 
   static LiveJob* make(std::string_view id);
   static void destroy(LiveJob* job);
 };
+
+static_assert(sizeof(LiveJob) <= 184, "a million of them may wait");
 
 // Earliest time first, then by id, so that the order depends on nothing else.
 template <int64_t LiveJob::* kTime>

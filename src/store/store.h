@@ -36,7 +36,7 @@ struct LoadOptions {
 };
 
 struct Loaded {
-  std::optional<job::Record> record;
+  Snapshot record;  // null: there is no such job
   std::string request;
   bool lease_taken = false;  // false when none was asked for, or another token holds it
 };
@@ -78,7 +78,7 @@ struct StoredMessage {
   Sequence sequence;
   Message message;
   bool queued = false;
-  uint32_t deliveries = 0;
+  WallTime stored_at;
 };
 
 struct Claims {

@@ -27,8 +27,8 @@ void drop_if_empty(Nodes& nodes, typename Nodes::mapped_type::element_type* node
 }
 
 // Never 0, which stands for no text.
-uint64_t hash_of(std::string_view text) {
-  uint64_t hash = std::hash<std::string_view>{}(text);
+uint32_t hash_of(std::string_view text) {
+  auto hash = static_cast<uint32_t>(std::hash<std::string_view>{}(text));
   return hash == 0 ? 1 : hash;
 }
 
@@ -116,7 +116,7 @@ std::optional<Receipt> Table::refusal(const Change& change, const Before& before
   bool fits = guard.revision ? before.state && before.revision == *guard.revision : !before.state;
   if (!fits) return Conflict{};
   if (!guard.lease.empty() && !leases_.holds(job_lease_key(change.next.id), guard.lease, now)) {
-    return Conflict{std::nullopt, true};
+    return Conflict{nullptr, true};
   }
 
   std::optional<job::State> from = before.state;
@@ -139,7 +139,7 @@ std::optional<Receipt> Table::refusal(const Change& change, const Before& before
     uint32_t held = worker_slots(change.next.assignee) - there(live);
     for (const Ghost& ghost : change.ghosts) {
       const LiveJob* job = find(ghost.job.str());
-      held -= job != live && there(job) && job->dispatched_at == to_micros(ghost.dispatched_at);
+      held -= job != live && there(job) && job->since == to_micros(ghost.dispatched_at);
     }
     if (held >= change.worker_limit) return Full{Full::Slot::kWorker, held};
   }
@@ -175,7 +175,8 @@ void Table::link(LiveJob* job, const job::Record& record, MonotonicTime now, Wal
   job->due = record.due ? to_micros(*record.due) : 0;
   job->tenant_slot = job::holds_tenant_slot(record);
   job->publish_pending = record.publish_pending;
-  job->dispatched_at = to_micros(record.dispatched_at);
+  bool in_class = record.wait && !record.wait->wait_class.empty();
+  job->since = to_micros(in_class ? record.wait->since : record.dispatched_at);
 
   job->tenant = node_of(tenants_, record.tenant.str());
   job->tenant->slots += job->tenant_slot;
@@ -187,8 +188,7 @@ void Table::link(LiveJob* job, const job::Record& record, MonotonicTime now, Wal
   }
   if (job->deadline) by_deadline_.insert(job);
   if (job->publish_pending) unpublished_.insert(job);
-  if (record.wait && !record.wait->wait_class.empty()) {
-    job->since = to_micros(record.wait->since);
+  if (in_class) {
     Duration pause = record.due ? std::max(Duration(0), *record.due - wall) : Duration(0);
     waiting_.add(job, record.wait->wait_class, now + std::min(pause, limits::kBackoffMax));
   } else if (job->due) {
@@ -314,7 +314,7 @@ std::vector<JobId> Table::scan(const Query& query) const {
     case Query::By::kDue:
       return Collector<&LiveJob::due>(query, behind, last).until(by_due_, until);
     case Query::By::kUnpublished:
-      return Collector<&LiveJob::dispatched_at>(query, behind, last).until(unpublished_, until);
+      return Collector<&LiveJob::since>(query, behind, last).until(unpublished_, until);
     case Query::By::kEnded:
       return {};
   }

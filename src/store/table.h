@@ -99,7 +99,7 @@ class Table {
   HashChains<&LiveJob::of_trace, &LiveJob::trace_hash> traces_;
   std::set<LiveJob*, ByTime<&LiveJob::deadline>> by_deadline_;
   std::set<LiveJob*, ByTime<&LiveJob::due>> by_due_;
-  std::set<LiveJob*, ByTime<&LiveJob::dispatched_at>> unpublished_;
+  std::set<LiveJob*, ByTime<&LiveJob::since>> unpublished_;
   WaitClasses waiting_;
   Leases leases_;
 };

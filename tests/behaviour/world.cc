@@ -285,7 +285,7 @@ StoryWorker* World::find_worker(const std::string& id) {
 
 // --- What is there -------------------------------------------------------------------------------
 
-Result<std::optional<job::Record>> World::record(const std::string& job) {
+Result<store::Snapshot> World::record(const std::string& job) {
   auto loaded = wait(process_->store(*disk_).load(JobId(job), {}));
   if (!loaded) return std::unexpected(loaded.error());
   return std::move(loaded->record);

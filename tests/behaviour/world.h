@@ -78,7 +78,7 @@ class World {
 
   // --- What is there
   // ------------------------------------------------------------------------------
-  Result<std::optional<job::Record>> record(const std::string& job);
+  Result<store::Snapshot> record(const std::string& job);
   Result<std::optional<store::DeadLetter>> dead_letter(const std::string& job);
 
   const scheduler::Metrics& metrics() const;

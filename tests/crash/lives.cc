@@ -135,7 +135,8 @@ Task<void> Lives::live(uint64_t number, uint64_t from_revision, Sequence message
     auto receipt = co_await store_.apply(std::move(change));
     if (!receipt) co_return;  // pushed back: the job stays as it is
     auto* applied = std::get_if<store::Applied>(&*receipt);
-    check(applied && applied->revision == Revision(revision), "a change of a life is applied");
+    check(applied && applied->record->revision == Revision(revision),
+          "a change of a life is applied");
     if (!applied->messages.empty()) message = applied->messages.front();
     acknowledged_(number, revision);
   }

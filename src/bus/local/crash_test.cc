@@ -41,6 +41,7 @@ TEST_F(Crash, RedeliversWhatWasGivenBack) {
   expect_told(publish_now(kSubmitSubject, "1"), Published::kStored);
   crash();
 
+  loop.run_for(1s);
   boot();
   Subscriber next;
   auto again = subscribe_scheduler(next);
@@ -49,6 +50,7 @@ TEST_F(Crash, RedeliversWhatWasGivenBack) {
   EXPECT_TRUE(next.got[0].queued.has_value());
   EXPECT_GT(next.got[0].deliveries, 1u);
   EXPECT_GT(next.got[0].sequence, scheduler.got[0].sequence);
+  EXPECT_EQ(next.got[0].stored_at, scheduler.got[0].stored_at);
 }
 
 TEST_F(Crash, RedeliversWhatAHandlerHadNotAnswered) {

@@ -1,6 +1,6 @@
 #include "bus/local/duplicate_window.h"
 
-#include "bus/local/local_limits.h"
+#include "base/limits.h"
 
 namespace fairlead::bus {
 
@@ -8,7 +8,7 @@ void DuplicateWindow::remember(std::string_view id, MonotonicTime now) {
   // When full, the newest takes over the memory of the oldest: this runs for every message.
   Seen seen;
   Ids::node_type node;
-  if (in_order_.size() == kDuplicateIdsMax) {
+  if (in_order_.size() == limits::kDuplicateIdsMax) {
     node = ids_.extract(in_order_.front().id);
     seen = std::move(in_order_.front());
     in_order_.pop_front();

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bus/local/local_limits.h"
+#include "base/limits.h"
 
 namespace fairlead::bus {
 namespace {
@@ -38,11 +38,11 @@ TEST(DuplicateWindow, ForgetsTheOldestWhenThereAreTooMany) {
   auto short_or_long = [](size_t i) {
     return (i % 2 ? std::string(40, 'x') : std::string()) + std::to_string(i);
   };
-  const size_t extra = kDuplicateIdsMax + kDuplicateIdsMax / 2;
+  const size_t extra = limits::kDuplicateIdsMax + limits::kDuplicateIdsMax / 2;
   for (size_t i = 0; i < extra; ++i) window.remember(short_or_long(i), at(0s));
-  EXPECT_EQ(window.size(), kDuplicateIdsMax);
+  EXPECT_EQ(window.size(), limits::kDuplicateIdsMax);
   for (size_t i = 0; i < extra; ++i) {
-    EXPECT_EQ(window.seen(short_or_long(i), at(0s)), i >= extra - kDuplicateIdsMax) << i;
+    EXPECT_EQ(window.seen(short_or_long(i), at(0s)), i >= extra - limits::kDuplicateIdsMax) << i;
   }
 }
 

@@ -1,5 +1,5 @@
+#include "base/limits.h"
 #include "bus/local/local_bus_fixture.h"
-#include "bus/local/local_limits.h"
 #include "bus/local/messages_only_store.h"
 
 namespace fairlead::bus {
@@ -347,7 +347,7 @@ TEST_F(DurableSubject, IsNotKeptForAGroupThatHasLeft) {
 class WornOut : public DurableSubject {
  protected:
   WornOut() {
-    for (int i = 0; i < 2 * limits::kDeliveriesMax; ++i) {
+    for (uint32_t i = 0; i < 2 * limits::kDeliveriesMax; ++i) {
       scheduler.verdicts.push_back(Verdict::nak(1s, "never"));
     }
     subscription = subscribe_scheduler(scheduler);
@@ -362,6 +362,20 @@ TEST_F(WornOut, IsTerminatedInsteadOfTheHundredthDelivery) {
   EXPECT_EQ(scheduler.got.size(), static_cast<size_t>(limits::kDeliveriesMax - 1));
   EXPECT_TRUE(store.messages.empty());
   EXPECT_EQ(bus->counters().terminated, 1u);
+}
+
+TEST_F(DurableSubject, H99_ADeliveryThatIsNotTheMessagesFaultDoesNotWearItOut) {
+  Subscriber scheduler;
+  for (uint32_t i = 0; i < 2 * limits::kDeliveriesMax; ++i) {
+    scheduler.verdicts.push_back(Verdict::not_now(1s, "the store is away"));
+  }
+  auto subscription = subscribe_scheduler(scheduler);
+  publish_now(kSubmitSubject, "work");
+  loop.run_for(1h);
+  EXPECT_EQ(scheduler.got.size(), 2 * limits::kDeliveriesMax + 1);
+  EXPECT_EQ(scheduler.got.back().deliveries, 2 * limits::kDeliveriesMax + 1);
+  EXPECT_EQ(bus->counters().terminated, 0u);
+  EXPECT_EQ(bus->counters().acked, 1u);
 }
 
 TEST_F(WornOut, TellsTheHookFirstAndWaitsForIt) {
@@ -443,14 +457,15 @@ TEST_F(DurableSubject, ReservesMoreSequencesBeforeTheyAreUsedUp) {
   Subscriber tap;
   auto subscription = subscribe("a.b", "", tap, {.in_flight_max = 1});
   store.reserve_error = Error{ErrorCode::kUnavailable, "slow"};
-  for (uint64_t i = 0; i < kSequenceBlock / 2 + 1; ++i) (void)bus->publish("x.y", "", {});
+  for (uint64_t i = 0; i < limits::kBusSequenceBlock / 2 + 1; ++i)
+    (void)bus->publish("x.y", "", {});
   EXPECT_EQ(store.reservations, 2u);
   store.reserve_error.reset();
   loop.run_for(limits::kRetryStore);
   EXPECT_EQ(store.reservations, 3u);
 
   publish_now("a.b", "before");
-  for (uint64_t i = 0; i < kSequenceBlock / 2; ++i) (void)bus->publish("x.y", "", {});
+  for (uint64_t i = 0; i < limits::kBusSequenceBlock / 2; ++i) (void)bus->publish("x.y", "", {});
   publish_now("a.b", "after");
   EXPECT_LT(tap.got[0].sequence, tap.got[1].sequence);
 }

@@ -29,6 +29,7 @@ struct Envelope {
 struct Entry {
   std::shared_ptr<Envelope> envelope;
   uint32_t deliveries = 0;
+  uint32_t forgiven = 0;           // of these, the ones that were not its fault
   std::optional<Sequence> stored;  // its place in the store; then the publisher is answered
   std::optional<uint64_t> key;     // hash of its key, while it runs
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "bus/local/local_limits.h"
+#include "base/limits.h"
 
 namespace fairlead::bus {
 
@@ -50,7 +50,7 @@ void Group::leave(const std::shared_ptr<Member>& member) {
 
 bool Group::has_room(size_t payload_bytes) const {
   return held_ - running_ < limits::kSubscriptionQueueMax &&
-         held_bytes_ + payload_bytes <= kGroupBytesMax;
+         held_bytes_ + payload_bytes <= limits::kGroupBytesMax;
 }
 
 void Group::admit(Entry entry) {

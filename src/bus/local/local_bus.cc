@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "bus/local/local_limits.h"
+#include "base/limits.h"
 
 namespace fairlead::bus {
 
@@ -54,7 +54,7 @@ LocalBus::~LocalBus() {
 }
 
 Task<Result<void>> LocalBus::start() {
-  Result<Sequence> first = co_await store_.reserve_sequences(kSequenceBlock);
+  Result<Sequence> first = co_await store_.reserve_sequences(limits::kBusSequenceBlock);
   if (!first) co_return std::unexpected(first.error());
 
   // Full groups refuse publishes in every life, so that all of them together are bounded.
@@ -73,14 +73,12 @@ Task<Result<void>> LocalBus::start() {
     envelope->subject = std::move(old.message.subject);
     envelope->payload = std::move(old.message.payload);
     envelope->sequence = old.sequence;
-    envelope->stored_at = clock_.wall();
+    envelope->stored_at = old.stored_at;
     // How often it was tried is not stored; it is never the first time.
-    group->admit({.envelope = std::move(envelope),
-                  .deliveries = std::max(old.deliveries, 1u),
-                  .stored = old.sequence});
+    group->admit({.envelope = std::move(envelope), .deliveries = 1, .stored = old.sequence});
     make_ready(group);
   }
-  sequences_.add(*first, kSequenceBlock);
+  sequences_.add(*first, limits::kBusSequenceBlock);
   co_return Result<void>{};
 }
 
@@ -100,7 +98,7 @@ Future<Result<Published>> LocalBus::publish(std::string subject, std::string pay
   }
   std::optional<Sequence> sequence = sequences_.take();
   if (stopped_ || !sequence) return refuse();
-  if (sequences_.low(kSequenceBlock / 2) && !reserving_) {
+  if (sequences_.low(limits::kBusSequenceBlock / 2) && !reserving_) {
     reserving_ = true;
     handlers_.spawn(reserve_sequences());
   }
@@ -268,7 +266,8 @@ void LocalBus::put_away(const GroupPtr& group) {
 
 Task<void> LocalBus::handle(GroupPtr group, Group::Start start) {
   Delivery delivery = delivery_of(*start.entry);
-  const bool worn_out = group->durable() && delivery.deliveries >= limits::kDeliveriesMax;
+  const bool worn_out =
+      group->durable() && start.entry->deliveries - start.entry->forgiven >= limits::kDeliveriesMax;
   Verdict verdict;
   try {
     if (worn_out) {
@@ -301,6 +300,7 @@ Task<void> LocalBus::handle(GroupPtr group, Group::Start start) {
       co_return;
     case Verdict::Kind::kNak:
       ++counters_.naked;
+      entry.forgiven += verdict.blameless;
       if (entry.stored) {
         redeliver_after(verdict.delay, std::move(group), std::move(entry));
       } else {
@@ -379,9 +379,9 @@ void LocalBus::settle(Envelope& envelope, Published outcome) {
 
 Task<void> LocalBus::reserve_sequences() {
   while (true) {
-    Result<Sequence> first = co_await store_.reserve_sequences(kSequenceBlock);
+    Result<Sequence> first = co_await store_.reserve_sequences(limits::kBusSequenceBlock);
     if (first) {
-      sequences_.add(*first, kSequenceBlock);
+      sequences_.add(*first, limits::kBusSequenceBlock);
       break;
     }
     if (!co_await loop_.delay(limits::kRetryStore)) break;

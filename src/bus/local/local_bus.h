@@ -17,8 +17,9 @@
 //     delivered again after the delay, with Delivery::queued set. The same happens to messages that
 //     find no member or whose member leaves as the last.
 //   - A crash loses only messages whose publish was not answered; start() finds the others.
-//   - The delivery numbered limits::kDeliveriesMax is not made: the message is terminated, after
-//     the hook of on_terminated() has kept a trace of it.
+//   - The delivery numbered limits::kDeliveriesMax is not made, not counting those that ended with
+//     a blameless nak: the message is terminated, after the hook of on_terminated() has kept a
+//     trace of it.
 //   - A message given again within limits::kDuplicateWindow under an id that was answered with
 //     kStored is answered so, and not delivered.
 //

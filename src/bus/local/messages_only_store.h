@@ -25,16 +25,18 @@ class MessagesOnlyStore final : public store::Store {
   std::optional<Error> reserve_error;
   bool hold_answers = false;  // of enqueue, until give_answers()
   std::map<Sequence, store::Message> messages;
+  std::map<Sequence, WallTime> stored_at;
   size_t reservations = 0;
 
   void give_answers() {
     for (auto& [answer, value] : std::exchange(held_, {})) answer.complete(value);
   }
 
-  Answer<Sequence> enqueue(store::Message message, WallTime) override {
+  Answer<Sequence> enqueue(store::Message message, WallTime now) override {
     if (enqueue_error) return std::unexpected(*enqueue_error);
     Sequence sequence(++sequences_);
     messages[sequence] = std::move(message);
+    stored_at[sequence] = now;
     if (!hold_answers) return sequence;
     held_.emplace_back(Completer<Result<Sequence>>(), sequence);
     return held_.back().first.future();
@@ -47,7 +49,7 @@ class MessagesOnlyStore final : public store::Store {
   Answer<std::vector<store::StoredMessage>> orphans(WallTime, size_t limit) override {
     std::vector<store::StoredMessage> found;
     for (const auto& [sequence, message] : messages) {
-      if (found.size() < limit) found.push_back({sequence, message, true, 0});
+      if (found.size() < limit) found.push_back({sequence, message, true, stored_at.at(sequence)});
     }
     return found;
   }

@@ -1,5 +1,5 @@
+#include "base/limits.h"
 #include "bus/local/local_bus_fixture.h"
-#include "bus/local/local_limits.h"
 #include "store/memory/memory_store.h"
 
 namespace fairlead::bus {
@@ -76,7 +76,7 @@ TEST_F(PlainSubject, IsRefusedWhenTooManyBytesWait) {
   slow.hold = true;
   auto subscription = subscribe("a.b", "", slow, {.in_flight_max = 1});
   const std::string payload(limits::kPacketBytesMax, 'x');
-  for (size_t held = 0; held < kGroupBytesMax; held += payload.size()) {
+  for (size_t held = 0; held < limits::kGroupBytesMax; held += payload.size()) {
     expect_told(publish("a.b", payload), Published::kStored);
   }
   expect_told(publish("a.b", payload), Published::kRefused);

@@ -31,7 +31,7 @@ TEST_P(DurabilityContract, GuardsHoldAcrossOpenings) {
   reopen();
   apply<Conflict>(admission("a"));
   apply<Conflict>(admission("b"));
-  EXPECT_EQ(apply<Applied>(change("a", job::State::kScheduled)).revision, Revision(2));
+  EXPECT_EQ(apply<Applied>(change("a", job::State::kScheduled)).record->revision, Revision(2));
   apply<Applied>(change("b", job::State::kOutputQuarantined));
 }
 

@@ -85,7 +85,8 @@ class StoreTest : public testing::TestWithParam<StoreKind> {
   }
 
   std::optional<job::Record> load(const std::string& job) {
-    return get(store().load(JobId(job), {})).record;
+    Snapshot record = get(store().load(JobId(job), {})).record;
+    return record ? std::optional(*record) : std::nullopt;
   }
   std::string request(const std::string& job) {
     return get(store().load(JobId(job), {.with_request = true})).request;

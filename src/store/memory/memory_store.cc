@@ -13,9 +13,9 @@ namespace fairlead::store {
 
 MemoryStore::MemoryStore(const Clock& clock) : clock_(clock), table_(clock.wall()) {}
 
-const job::Record* MemoryStore::find(const JobId& job) const {
-  if (auto found = live_.find(job); found != live_.end()) return &found->second;
-  if (auto found = ended_.find(job); found != ended_.end()) return &found->second;
+Snapshot MemoryStore::find(const JobId& job) const {
+  if (auto found = live_.find(job); found != live_.end()) return found->second;
+  if (auto found = ended_.find(job); found != ended_.end()) return found->second;
   return nullptr;
 }
 
@@ -25,7 +25,7 @@ Answer<Loaded> MemoryStore::load(const JobId& job, LoadOptions options) {
     loaded.lease_taken =
         table_.leases().acquire(job_lease_key(job), *options.lease, clock_.monotonic());
   }
-  if (const job::Record* record = find(job)) loaded.record = *record;
+  loaded.record = find(job);
   if (options.with_request) {
     if (auto found = requests_.find(job.str()); found != requests_.end()) {
       loaded.request = found->second;
@@ -36,11 +36,11 @@ Answer<Loaded> MemoryStore::load(const JobId& job, LoadOptions options) {
 
 Answer<Receipt> MemoryStore::apply(Change change) {
   MonotonicTime now = clock_.monotonic();
-  const job::Record* old = find(change.next.id);
+  Snapshot old = find(change.next.id);
   Table::Before before;
   if (old) before = {old->state, old->revision};
   if (auto refusal = table_.refusal(change, before, now)) {
-    if (auto* conflict = std::get_if<Conflict>(&*refusal); conflict && old) conflict->now = *old;
+    if (auto* conflict = std::get_if<Conflict>(&*refusal); conflict) conflict->now = old;
     return *std::move(refusal);
   }
   job::Record& next = change.next;
@@ -53,7 +53,7 @@ Answer<Receipt> MemoryStore::apply(Change change) {
   }
 
   next.revision = before.revision.next();
-  Applied applied{next.revision, {}, {}};
+  Applied applied;
   table_.follow(next, now, next.updated_at);
   if (change.request) requests_[next.id.str()] = *std::move(change.request);
   if (change.dead_letter) (void)put_dead_letter(*std::move(change.dead_letter));
@@ -67,16 +67,18 @@ Answer<Receipt> MemoryStore::apply(Change change) {
     table_.leases().release(job_lease_key(next.id), change.guard.lease);
   }
   applied.claimed = table_.claim_each(change.claim_from, now);
-  if (job::is_terminal(next.state)) {
+  Snapshot record = std::make_shared<const job::Record>(std::move(next));
+  if (job::is_terminal(record->state)) {
     if (old && job::is_terminal(old->state)) {
-      ended_by_time_.erase({old->updated_at, next.id});
+      ended_by_time_.erase({old->updated_at, record->id});
     }
-    live_.erase(next.id);
-    ended_by_time_.emplace(next.updated_at, next.id);
-    ended_[next.id] = std::move(next);
+    live_.erase(record->id);
+    ended_by_time_.emplace(record->updated_at, record->id);
+    ended_[record->id] = record;
   } else {
-    live_[next.id] = std::move(next);
+    live_[record->id] = record;
   }
+  applied.record = std::move(record);
   return Receipt(std::move(applied));
 }
 
@@ -90,7 +92,7 @@ std::vector<job::Record> MemoryStore::ended_latest_first(const Query& query) con
   }
   std::vector<job::Record> records;
   for (; from != ended_by_time_.rend() && records.size() < query.limit; ++from) {
-    records.push_back(ended_.at(from->second));
+    records.push_back(*ended_.at(from->second));
   }
   return records;
 }
@@ -111,7 +113,7 @@ std::vector<job::Record> MemoryStore::ended_in_state(const Query& query) const {
   }
   std::vector<job::Record> records;
   for (; from != ended_by_time_.end() && records.size() < query.limit; ++from) {
-    const job::Record& record = ended_.at(from->second);
+    const job::Record& record = *ended_.at(from->second);
     if (query.text == job::to_string(record.state)) records.push_back(record);
   }
   return records;
@@ -119,7 +121,7 @@ std::vector<job::Record> MemoryStore::ended_in_state(const Query& query) const {
 
 // Adds the ended ones to the live ones, oldest first, behind the cursor.
 void MemoryStore::complete_trace(const Query& query, std::vector<job::Record>& records) const {
-  for (const auto& [at, job] : ended_by_time_) records.push_back(ended_.at(job));
+  for (const auto& [at, job] : ended_by_time_) records.push_back(*ended_.at(job));
   auto behind = parse_cursor(query.cursor);
   auto order = [](const job::Record& record) { return std::tie(record.created_at, record.id); };
   JobId last(behind ? behind->id : "");
@@ -133,7 +135,7 @@ void MemoryStore::complete_trace(const Query& query, std::vector<job::Record>& r
 Answer<Page> MemoryStore::scan(Query query) {
   Page page;
   query.limit = std::min(query.limit, limits::kScanMax);
-  for (const JobId& job : table_.scan(query)) page.records.push_back(live_.at(job));
+  for (const JobId& job : table_.scan(query)) page.records.push_back(*live_.at(job));
   if (query.by == Query::By::kTrace) complete_trace(query, page.records);
   if (query.by == Query::By::kEnded) page.records = ended_latest_first(query);
   if (query.by == Query::By::kState && page.records.empty()) page.records = ended_in_state(query);
@@ -186,7 +188,7 @@ Answer<void> MemoryStore::sign_of_life(std::string replica) {
 
 Sequence MemoryStore::keep(Message message, bool queued, WallTime now) {
   Sequence sequence(++sequences_);
-  messages_[sequence] = {{sequence, std::move(message), queued, 0}, now};
+  messages_[sequence] = {sequence, std::move(message), queued, now};
   return sequence;
 }
 
@@ -201,9 +203,9 @@ Answer<void> MemoryStore::forget(std::vector<Sequence> messages) {
 
 Answer<std::vector<StoredMessage>> MemoryStore::orphans(WallTime stored_before, size_t limit) {
   std::vector<StoredMessage> found;
-  for (const auto& [sequence, held] : messages_) {
+  for (const auto& [sequence, message] : messages_) {
     if (found.size() == limit) break;
-    if (held.stored_at < stored_before) found.push_back(held.stored);
+    if (message.stored_at < stored_before) found.push_back(message);
   }
   return found;
 }
@@ -328,8 +330,8 @@ Answer<size_t> MemoryStore::retire(WallTime now, size_t limit) {
 
 std::vector<job::Record> MemoryStore::all() const {
   std::vector<job::Record> records;
-  for (const auto& [job, record] : live_) records.push_back(record);
-  for (const auto& [job, record] : ended_) records.push_back(record);
+  for (const auto& [job, record] : live_) records.push_back(*record);
+  for (const auto& [job, record] : ended_) records.push_back(*record);
   std::ranges::sort(records, {}, &job::Record::id);
   return records;
 }

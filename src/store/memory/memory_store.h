@@ -50,16 +50,12 @@ class MemoryStore final : public Store {
   const Table& table() const { return table_; }
 
  private:
-  struct Held {
-    StoredMessage stored;
-    WallTime stored_at;
-  };
   struct KeyHolder {
     JobId job;
     WallTime expires;
   };
 
-  const job::Record* find(const JobId& job) const;
+  Snapshot find(const JobId& job) const;
   std::vector<job::Record> ended_latest_first(const Query& query) const;
   std::vector<job::Record> ended_in_state(const Query& query) const;
   void complete_trace(const Query& query, std::vector<job::Record>& records) const;
@@ -69,12 +65,12 @@ class MemoryStore final : public Store {
 
   const Clock& clock_;
   Table table_;
-  std::map<JobId, job::Record> live_;
-  std::map<JobId, job::Record> ended_;
+  std::map<JobId, Snapshot> live_;
+  std::map<JobId, Snapshot> ended_;
   std::set<std::pair<WallTime, JobId>> ended_by_time_;
   std::unordered_map<std::string, std::string> requests_;
   std::map<std::pair<TenantId, std::string>, KeyHolder> idempotency_;
-  std::map<Sequence, Held> messages_;
+  std::map<Sequence, StoredMessage> messages_;
   uint64_t sequences_ = 0;
   std::map<std::string, Timer> timers_;
   std::map<JobId, DeadLetter> dead_letters_;

@@ -1,5 +1,6 @@
 #include "store/rocksdb/operations.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/core.h>
@@ -42,7 +43,7 @@ std::optional<Error> Operations::push_back(bool new_work) const {
 }
 
 Committer::Step& Operations::step() {
-  if (turn_.empty() || turn_.back().task) turn_.emplace_back();
+  if (turn_.empty() || turn_.back().task) turn_.emplace_back().puts.reserve(usual_bytes_);
   return turn_.back();
 }
 
@@ -67,6 +68,7 @@ void Operations::enlist(std::move_only_function<void()> complete, size_t bytes) 
 void Operations::hand_over() {
   if (last_ == handed_over_) return;
   handed_over_ = last_;
+  usual_bytes_ = turn_.empty() ? 0 : std::min(turn_.front().puts.bytes(), kReservedMax);
   committer_->hand_over(std::exchange(turn_, {}), last_);
 }
 

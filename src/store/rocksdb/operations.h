@@ -78,6 +78,9 @@ class Operations {
   std::vector<Committer::Step> turn_;  // collected since the last handing over
   std::deque<Waiting> waiting_;        // operations durable_ + 1 … last_
   size_t waiting_bytes_ = 0;
+  // Of the last handing over: the next one will not be much larger.
+  size_t usual_bytes_ = 0;
+  static constexpr size_t kReservedMax = 1 << 20;
   bool hand_over_posted_ = false;
   uint64_t last_ = 0;
   uint64_t handed_over_ = 0;

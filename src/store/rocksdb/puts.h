@@ -38,6 +38,7 @@ class Puts {
 
   size_t count() const { return count_; }
   size_t bytes() const { return buffer_.size(); }
+  void reserve(size_t bytes) { buffer_.reserve(bytes); }
   bool empty() const { return count_ == 0; }
 
   // The puts are views of this buffer.

@@ -8,10 +8,10 @@ namespace {
 
 // About what an entry takes: the texts that may be long, and a flat sum for the rest.
 size_t bytes_of(const RecordCache::Entry& entry) {
-  constexpr size_t kFlat = sizeof(RecordCache::Entry) + 512;
+  constexpr size_t kFlat = sizeof(RecordCache::Entry) + sizeof(job::Record) + 512;
   size_t request = entry.request ? entry.request->size() : 0;
-  return kFlat + request + entry.record.history.size() * sizeof(job::Event) +
-         entry.record.error_message.size() + entry.record.decision.constraints.size();
+  return kFlat + request + entry.record->history.size() * sizeof(job::Event) +
+         entry.record->error_message.size() + entry.record->decision.constraints.size();
 }
 
 }  // namespace
@@ -23,8 +23,8 @@ RecordCache::Entry* RecordCache::find(const JobId& job) {
   return &by_use_.front();
 }
 
-void RecordCache::put(job::Record record, std::optional<std::string> request, uint64_t operation) {
-  Entry* entry = find(record.id);
+void RecordCache::put(Snapshot record, std::optional<std::string> request, uint64_t operation) {
+  Entry* entry = find(record->id);
   if (entry) {
     entry->record = std::move(record);
     if (request) entry->request = std::move(request);

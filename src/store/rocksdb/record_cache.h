@@ -9,14 +9,14 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "job/record.h"
+#include "store/change.h"
 
 namespace fairlead::store {
 
 class RecordCache {
  public:
   struct Entry {
-    job::Record record;
+    Snapshot record;
     std::optional<std::string> request;  // of a job admitted lately
     uint64_t operation = 0;              // durable when this one is; 0: read from disk
     size_t bytes = 0;
@@ -24,7 +24,7 @@ class RecordCache {
 
   // Nullptr: not at hand, so what is on disk is all there is.
   Entry* find(const JobId& job);
-  void put(job::Record record, std::optional<std::string> request, uint64_t operation);
+  void put(Snapshot record, std::optional<std::string> request, uint64_t operation);
   void erase(const JobId& job);
   // Drops the ones used longest ago while there are too many; none after `durable`.
   void trim(uint64_t durable);
@@ -37,13 +37,13 @@ class RecordCache {
   struct Hash {
     using is_transparent = void;
     size_t operator()(std::string_view id) const { return std::hash<std::string_view>{}(id); }
-    size_t operator()(Entries::iterator entry) const { return (*this)(entry->record.id.str()); }
+    size_t operator()(Entries::iterator entry) const { return (*this)(entry->record->id.str()); }
   };
   struct Equal {
     using is_transparent = void;
     bool operator()(Entries::iterator a, Entries::iterator b) const { return a == b; }
     bool operator()(std::string_view id, Entries::iterator entry) const {
-      return id == entry->record.id.str();
+      return id == entry->record->id.str();
     }
     bool operator()(Entries::iterator entry, std::string_view id) const {
       return (*this)(id, entry);

@@ -60,10 +60,10 @@ Result<void> RocksStore::rebuild(const Database& database) {
     if (!number) return fail(ErrorCode::kCorrupt, "the sequence mark makes no sense");
     next_sequence_ = sequence_mark_ = *number;
   }
-  auto read = for_each<KeptMessage>(database, Family::kMessage, decode_message,
-                                    [this](std::string_view, KeptMessage message) {
-                                      messages_.emplace(message.stored.sequence, message.stored_at);
-                                    });
+  auto read = for_each<StoredMessage>(database, Family::kMessage, decode_message,
+                                      [this](std::string_view, StoredMessage message) {
+                                        messages_.emplace(message.sequence, message.stored_at);
+                                      });
   if (!read) return read;
   read = for_each<Timer>(database, Family::kTimer, decode_timer,
                          [this](std::string_view key, Timer timer) { timers_.set(key, timer.at); });
@@ -103,9 +103,14 @@ void RocksStore::let_go() {
 
 // --- Jobs ----------------------------------------------------------------------------------------
 
-Result<std::optional<job::Record>> RocksStore::find(const JobId& job) {
-  if (RecordCache::Entry* entry = records_.find(job)) return std::optional(entry->record);
-  return read_record(*database_, table_.contains(job) ? Family::kLive : Family::kEnded, job);
+Result<Snapshot> RocksStore::find(const JobId& job) {
+  if (RecordCache::Entry* entry = records_.find(job)) return entry->record;
+  if (job == absent_) return nullptr;
+  auto record = read_record(*database_, table_.contains(job) ? Family::kLive : Family::kEnded, job);
+  if (!record) return std::unexpected(record.error());
+  if (*record) return std::make_shared<const job::Record>(**std::move(record));
+  absent_ = job;
+  return nullptr;
 }
 
 bool RocksStore::is_durable(const JobId& job) {
@@ -142,7 +147,7 @@ Answer<Receipt> RocksStore::apply(Change change) {
   if (auto refusal = operations_->push_back(admission)) return std::unexpected(*std::move(refusal));
 
   Table::Before before = table_.before(next.id);
-  std::optional<job::Record> ended;
+  Snapshot ended;
   if (!before.state) {
     auto found = find(next.id);
     if (!found) return std::unexpected(found.error());
@@ -164,11 +169,12 @@ Answer<Receipt> RocksStore::apply(Change change) {
     }
   }
 
+  absent_ = JobId();
   next.revision = before.revision.next();
-  Applied applied{next.revision, {}, {}};
+  Applied applied;
   Puts& puts = operations_->puts();
   size_t bytes = puts.bytes();
-  put_record(puts, next, ended);
+  put_record(puts, next, ended.get());
   if (!key.empty()) put_key(puts, key, next);
   if (change.request) puts.put(Family::kRequest, next.id.str(), *change.request);
   if (change.dead_letter) put(puts, *change.dead_letter);
@@ -189,7 +195,8 @@ Answer<Receipt> RocksStore::apply(Change change) {
   table_.follow(next, now, next.updated_at);
   if (change.release_lease) table_.leases().release(job_lease_key(next.id), change.guard.lease);
   applied.claimed = table_.claim_each(change.claim_from, now);
-  records_.put(std::move(next), std::move(change.request), operations_->next());
+  applied.record = std::make_shared<const job::Record>(std::move(next));
+  records_.put(applied.record, std::move(change.request), operations_->next());
   return operations_->when_durable<Receipt>(Receipt(std::move(applied)), puts.bytes() - bytes);
 }
 
@@ -204,8 +211,7 @@ Answer<Receipt> RocksStore::refuse(Receipt refusal, const JobId& job) {
   return refusal;
 }
 
-void RocksStore::put_record(Puts& puts, const job::Record& next,
-                            const std::optional<job::Record>& ended) {
+void RocksStore::put_record(Puts& puts, const job::Record& next, const job::Record* ended) {
   if (!job::is_terminal(next.state)) {
     puts.put(Family::kLive, next);
     return;

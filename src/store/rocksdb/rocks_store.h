@@ -89,11 +89,11 @@ class RocksStore final : public Store {
   Result<void> rebuild(const Database& database);
   Result<void> rebuild_jobs(const Database& database);
 
-  Result<std::optional<job::Record>> find(const JobId& job);
+  Result<Snapshot> find(const JobId& job);
   bool is_durable(const JobId& job);
   Answer<Receipt> refuse(Receipt refusal, const JobId& job);
   Result<std::optional<KeyHolder>> holder_of(const std::string& key);
-  void put_record(Puts& puts, const job::Record& next, const std::optional<job::Record>& ended);
+  void put_record(Puts& puts, const job::Record& next, const job::Record* ended);
   void put_key(Puts& puts, const std::string& key, const job::Record& record);
   void put(Puts& puts, const DeadLetter& entry);
   Sequence put(Puts& puts, Message message, bool queued, WallTime now);
@@ -108,6 +108,8 @@ class RocksStore final : public Store {
 
   Table table_;
   RecordCache records_;
+  // The last one that was looked for in vain: a new job is looked for twice in a row.
+  JobId absent_;
   std::unordered_map<std::string, PendingKey> pending_keys_;
   std::map<Sequence, WallTime> messages_;  // when each was stored
   TimeIndex timers_;

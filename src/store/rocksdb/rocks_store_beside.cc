@@ -44,7 +44,7 @@ Sequence RocksStore::put(Puts& puts, Message message, bool queued, WallTime now)
   Sequence sequence = take_sequences(puts, 1);
   messages_.emplace(sequence, now);
   puts.put(Family::kMessage, number_key(sequence.value()),
-           encode(KeptMessage{{sequence, std::move(message), queued, 0}, now}));
+           encode(StoredMessage{sequence, std::move(message), queued, now}));
   return sequence;
 }
 
@@ -69,16 +69,10 @@ Answer<std::vector<StoredMessage>> RocksStore::orphans(WallTime stored_before, s
     if (found.size() == limit) break;
     if (stored_at < stored_before) found.push_back(number_key(sequence.value()));
   }
-  using Messages = std::vector<StoredMessage>;
-  if (found.empty()) return Messages{};
-  return operations_->in_order(
-      [found = std::move(found)](const Database& database, Puts&) -> Result<Messages> {
-        auto kept = read_values(database, Family::kMessage, found, decode_message);
-        if (!kept) return std::unexpected(kept.error());
-        Messages messages;
-        for (KeptMessage& message : *kept) messages.push_back(std::move(message.stored));
-        return messages;
-      });
+  if (found.empty()) return std::vector<StoredMessage>{};
+  return operations_->in_order([found = std::move(found)](const Database& database, Puts&) {
+    return read_values(database, Family::kMessage, found, decode_message);
+  });
 }
 
 Answer<Sequence> RocksStore::reserve_sequences(uint64_t count) {

@@ -28,9 +28,8 @@ void fields(auto& archive, auto& timer)
 void fields(auto& archive, auto& message)
   requires requires { message.stored_at; }
 {
-  auto& stored = message.stored;
-  archive(stored.sequence, message.stored_at, stored.queued, stored.deliveries,
-          stored.message.subject, stored.message.payload, stored.message.id, stored.message.group);
+  archive(message.sequence, message.stored_at, message.queued, message.message.subject,
+          message.message.payload, message.message.id, message.message.group);
 }
 
 void fields(auto& archive, auto& holder)
@@ -164,7 +163,7 @@ std::string encode(const DeadLetter& entry) {
 std::string encode(const Timer& timer) {
   return write(timer);
 }
-std::string encode(const KeptMessage& message) {
+std::string encode(const StoredMessage& message) {
   return write(message);
 }
 std::string encode(const KeyHolder& holder) {
@@ -190,8 +189,8 @@ Result<DeadLetter> decode_dead_letter(std::string_view bytes) {
 Result<Timer> decode_timer(std::string_view bytes) {
   return read<Timer>(bytes, "a timer makes no sense");
 }
-Result<KeptMessage> decode_message(std::string_view bytes) {
-  return read<KeptMessage>(bytes, "a stored message makes no sense");
+Result<StoredMessage> decode_message(std::string_view bytes) {
+  return read<StoredMessage>(bytes, "a stored message makes no sense");
 }
 Result<KeyHolder> decode_key_holder(std::string_view bytes) {
   return read<KeyHolder>(bytes, "an idempotency key makes no sense");

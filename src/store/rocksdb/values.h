@@ -10,11 +10,6 @@
 
 namespace fairlead::store {
 
-struct KeptMessage {
-  StoredMessage stored;
-  WallTime stored_at;
-};
-
 // Who has an idempotency key, and until when.
 struct KeyHolder {
   JobId job;
@@ -23,14 +18,14 @@ struct KeyHolder {
 
 std::string encode(const DeadLetter& entry);
 std::string encode(const Timer& timer);
-std::string encode(const KeptMessage& message);
+std::string encode(const StoredMessage& message);
 std::string encode(const KeyHolder& holder);
 std::string encode(const Blob& blob);
 std::string encode(int64_t counter);
 
 Result<DeadLetter> decode_dead_letter(std::string_view bytes);
 Result<Timer> decode_timer(std::string_view bytes);
-Result<KeptMessage> decode_message(std::string_view bytes);
+Result<StoredMessage> decode_message(std::string_view bytes);
 Result<KeyHolder> decode_key_holder(std::string_view bytes);
 Result<Blob> decode_blob(std::string_view bytes);
 // When the blob expires, without a copy of its bytes.

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cordum/agent/v1/buspacket.pb.h"
 #include "job/request.h"
+#include "job/wire_fields.h"
 
 namespace fairlead::job {
 namespace {
@@ -190,6 +191,67 @@ TEST(PeekJobId, DamagedPacketsNeverCrash) {
     bytes[below(random, bytes.size())] = static_cast<char>(random());
     peek_job_id(bytes);
   }
+}
+
+TEST(RequestBytes, AreTheOnesThatThePacketCarries) {
+  Random random(11);
+  for (int i = 0; i < 500; ++i) {
+    cap::BusPacket packet = random_packet(random);
+    std::string request = packet.has_job_request() ? packet.job_request().SerializeAsString() : "";
+    // A field that we do not know: number 99, bytes "new".
+    if (!request.empty()) request += "\x9a\x06\x03new";
+    std::string bytes = packet.SerializeAsString();
+    if (!request.empty()) {
+      packet.clear_job_request();
+      bytes = packet.SerializeAsString();
+      append_message(bytes, cap::BusPacket::kJobRequestFieldNumber, {request});
+    }
+    EXPECT_EQ(request_bytes(bytes), request);
+  }
+}
+
+TEST(RequestBytes, OfARequestInPiecesAreAllOfThem) {
+  cap::BusPacket packet;
+  packet.mutable_job_request()->set_job_id("first");
+  std::string bytes = packet.SerializeAsString();
+  packet.mutable_job_result()->set_job_id("result");
+  bytes += packet.SerializeAsString();
+  packet.mutable_job_request()->set_job_id("a");
+  bytes += packet.SerializeAsString();
+  packet.mutable_job_request()->Clear();
+  packet.mutable_job_request()->set_topic("job.x");
+  bytes += packet.SerializeAsString();
+
+  cap::JobRequest request;
+  ASSERT_TRUE(request.ParseFromString(request_bytes(bytes)));
+  cap::BusPacket parsed;
+  ASSERT_TRUE(parsed.ParseFromString(bytes));
+  EXPECT_EQ(request.job_id(), "a");
+  EXPECT_EQ(request.SerializeAsString(), parsed.job_request().SerializeAsString());
+}
+
+TEST(AppendMessage, LetsTheLastPieceCount) {
+  cap::JobRequest first;
+  first.set_topic("job.first");
+  first.mutable_budget()->set_deadline_ms(900);
+  first.mutable_budget()->set_max_input_tokens(7);
+  (*first.mutable_env())["A"] = "first";
+  (*first.mutable_env())["B"] = std::string(300, 'b');
+  cap::JobRequest last;
+  last.set_topic("job.last");
+  last.mutable_budget()->set_deadline_ms(300);
+  (*last.mutable_env())["A"] = "last";
+
+  std::string bytes;
+  append_message(bytes, cap::BusPacket::kJobRequestFieldNumber,
+                 {first.SerializeAsString(), last.SerializeAsString()});
+  cap::BusPacket packet;
+  ASSERT_TRUE(packet.ParseFromString(bytes));
+  EXPECT_EQ(packet.job_request().topic(), "job.last");
+  EXPECT_EQ(packet.job_request().budget().deadline_ms(), 300);
+  EXPECT_EQ(packet.job_request().budget().max_input_tokens(), 7);
+  EXPECT_EQ(packet.job_request().env().at("A"), "last");
+  EXPECT_EQ(packet.job_request().env().at("B").size(), 300u);
 }
 
 }  // namespace

@@ -1,17 +1,17 @@
-#include <cstdint>
+// Protobuf's wire form, read and written in place, without making messages of it.
+#pragma once
 
-#include "base/text.h"
-#include "cordum/agent/v1/buspacket.pb.h"
-#include "job/request.h"
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
 
 namespace fairlead::job {
 
-namespace {
-
 // Walks the length-delimited fields of a protobuf message and steps over all others.
-class Fields {
+class WireFields {
  public:
-  explicit Fields(std::string_view message) : rest_(message) {}
+  explicit WireFields(std::string_view message) : rest_(message) {}
 
   // Goes to the next field; false at the end and at the first malformed byte.
   bool next() {
@@ -86,44 +86,9 @@ class Fields {
   bool malformed_ = false;
 };
 
-// Fields of the oneof: setting one clears the others.
-bool is_payload(uint32_t field) {
-  return (field >= cap::BusPacket::kJobRequest && field <= cap::BusPacket::kAlert) ||
-         (field >= cap::BusPacket::kJobProgress && field <= cap::BusPacket::kHandshake) ||
-         (field >= cap::BusPacket::kWorkerHandshakeChallengeRequest &&
-          field <= cap::BusPacket::kWorkerHandshakeResult);
-}
-
-bool is_about_a_job(uint32_t payload) {
-  return payload == cap::BusPacket::kJobRequest || payload == cap::BusPacket::kJobResult ||
-         payload == cap::BusPacket::kJobProgress || payload == cap::BusPacket::kJobCancel;
-}
-
-// In each of those payloads.
-constexpr uint32_t kJobIdField = cap::JobRequest::kJobIdFieldNumber;
-static_assert(cap::JobResult::kJobIdFieldNumber == kJobIdField);
-static_assert(cap::JobProgress::kJobIdFieldNumber == kJobIdField);
-static_assert(cap::JobCancel::kJobIdFieldNumber == kJobIdField);
-
-}  // namespace
-
-std::string_view peek_job_id(std::string_view packet) {
-  std::string_view job_id;
-  uint32_t payload = 0;
-  Fields outer(packet);
-  while (outer.next()) {
-    if (!is_payload(outer.number())) continue;
-    if (outer.number() != payload) job_id = {};
-    payload = outer.number();
-    if (!is_about_a_job(payload)) continue;
-
-    Fields inner(outer.bytes());
-    while (inner.next()) {
-      if (inner.number() == kJobIdField) job_id = inner.bytes();
-    }
-    if (inner.malformed()) return {};
-  }
-  return outer.malformed() ? std::string_view() : trim(job_id);
-}
+// Appends a field that holds a message whose bytes are the given ones in a row. Of a field that
+// stands in several of them the last counts; maps and messages are merged.
+void append_message(std::string& out, uint32_t number,
+                    std::initializer_list<std::string_view> pieces);
 
 }  // namespace fairlead::job

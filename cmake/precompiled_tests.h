@@ -1,0 +1,5 @@
+// The same for tests.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "precompiled.h"
