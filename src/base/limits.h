@@ -149,6 +149,50 @@ inline constexpr size_t kDuplicateIdsMax = 32'768;
 // are used.
 inline constexpr uint64_t kBusSequenceBlock = 1 << 20;
 
+// --- Edges: what clients from outside may do -----------------------------------------------------
+// Connections of one listener; each costs about two kilobytes while it is idle.
+inline constexpr size_t kConnectionsMax = 20'000;
+// Bytes read from a socket at once, into a buffer that all connections of a listener share.
+inline constexpr size_t kReadBytes = 64 << 10;
+// Reads of one connection before the others have their turn.
+inline constexpr int kReadsInARow = 4;
+// Clients that do not read what is sent to them are cut off.
+inline constexpr size_t kUnsentBytesMax = 64 << 20;
+// When all together have this much unsent, those with more than the second are cut off.
+inline constexpr size_t kUnsentBytesOfAllMax = 512 << 20;
+inline constexpr size_t kUnsentBytesWhenFull = 16 << 10;
+// What a client, and all of a listener, may have handed over that is not yet done; then reading
+// pauses.
+inline constexpr size_t kUndoneBytesMax = 8 << 20;
+inline constexpr size_t kUndoneBytesOfAllMax = 256 << 20;
+// Operations with few bytes cost memory too: each counts as this much more.
+inline constexpr size_t kOperationBytes = 256;
+inline constexpr Duration kEdgeTickEvery = 1s;
+// From connecting to a finished TLS handshake, and to having shown credentials.
+inline constexpr Duration kHandshakeWait = 5s;
+inline constexpr Duration kAuthenticationWait = 5s;
+// A connection that is being closed may still take what was sent to it for this long.
+inline constexpr Duration kLingerWait = 2s;
+// Accepting pauses this long when the process has no more descriptors.
+inline constexpr Duration kAcceptPause = 100ms;
+inline constexpr int kAcceptBacklog = 1024;
+// NATS' own bounds: of a line, and of a header block, which counts into the payload.
+inline constexpr size_t kControlLineBytesMax = 4096;
+inline constexpr size_t kNatsHeaderBytesMax = 64 << 10;
+// Names of subscriptions are chosen by clients; libraries use small numbers.
+inline constexpr size_t kSubscriptionNameBytesMax = 64;
+inline constexpr size_t kSubscriptionsMax = 10'000;
+inline constexpr Duration kPingEvery = 2min;
+inline constexpr int kPingsUnansweredMax = 2;
+// Tries to hand over a message on a durable subject whose sender does not wait for an answer.
+inline constexpr int kUnaskedPublishesMax = 20;
+// Payload keys and commands.
+inline constexpr size_t kPayloadKeyBytesMax = 1024;
+inline constexpr size_t kCommandArgumentsMax = 1024;
+inline constexpr size_t kInlineCommandBytesMax = 16 << 10;
+// Commands of one connection under way; then reading pauses.
+inline constexpr size_t kPipelineMax = 1024;
+
 // --- Metrics -------------------------------------------------------------------------------------
 // Distinct label values of one metric; what comes after them is counted as "other".
 inline constexpr size_t kMetricLabelValuesMax = 200;
@@ -162,6 +206,11 @@ static_assert(kAliveRenewEvery + kAliveSafetyMargin < kAliveTtl, "a healthy repl
 static_assert(kClaimTtl > kSweepEvery, "a claim is not swept before its claimer can act");
 static_assert(kBackoffBase < kBackoffMax);
 static_assert(kGroupBytesMax > kPacketBytesMax, "one message always fits");
+static_assert(kUndoneBytesMax > kPacketBytesMax && kUnsentBytesMax > 2 * kPacketBytesMax,
+              "one message always passes an edge");
+static_assert(kUnsentBytesMax >= kBlobBytesMax && kUndoneBytesOfAllMax > 2 * kBlobBytesMax,
+              "one payload always passes an edge");
+static_assert(kNatsHeaderBytesMax < kPacketBytesMax && kSubjectBytesMax * 3 < kControlLineBytesMax);
 static_assert(kDiskReserveBytes > kMemtableBytesMax + kLogBytesMax / 2,
               "what is in memory can still be written when new work is refused");
 

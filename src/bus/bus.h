@@ -52,6 +52,12 @@ struct Verdict {
   static Verdict terminate(std::string reason) { return {Kind::kTerminate, {}, std::move(reason)}; }
 };
 
+// What may travel beside a payload. Few messages have any; those who get one share it.
+struct Extras {
+  std::string reply;    // the subject on which an answer is wanted; empty: none is
+  std::string headers;  // a block as NATS clients write it, "NATS/1.0\r\n…\r\n\r\n"; empty: none
+};
+
 struct Delivery {
   std::string subject;
   std::string payload;
@@ -61,6 +67,8 @@ struct Delivery {
   // The message lies in our own store: the change that answers it may consume it (Change::consumed)
   // and so acknowledge it in the same commit.
   std::optional<Sequence> queued;
+  // nullptr: none. A message that comes again out of the store has lost them.
+  std::shared_ptr<const Extras> extras{};
 };
 
 using Handler = std::function<Task<Verdict>(Delivery)>;
@@ -72,6 +80,11 @@ struct SubscribeOptions {
   size_t in_flight_max = limits::kHandlersInFlightMax;
   // Messages with the same key are handled one at a time, in order. Empty function: no such rule.
   std::function<std::string_view(std::string_view payload)> key;
+  // Whether a queue group on a durable subject consumes it. If not, it overhears what passes, apart
+  // from a group of the same name that does.
+  bool consumes = true;
+  // Messages of this origin are not for this subscription; 0: all are.
+  uint64_t deaf_to = 0;
 };
 
 // Ends its subscription when destroyed. Handlers that run go on; messages that they have not

@@ -36,14 +36,14 @@ class Scheduler {
   // Ends a job and tells its worker.
   Task<Result<bool>> cancel(JobId job, std::string reason);
 
+  // For a bus that is about to give a message up: keeps a dead letter of it.
+  Task<Result<void>> bury(bus::Delivery delivery, std::string reason);
+
   // Tells `watcher` of every record that is committed here, after it is durable; an empty one ends
   // that. Called within the walk of the job: it may look, and must not call back.
   void watch(std::function<void(const job::Record&)> watcher) {
     replica_.watcher = std::move(watcher);
   }
-
-  // For a bus that is about to give a message up: keeps a dead letter of it.
-  Task<Result<void>> bury(bus::Delivery delivery, std::string reason);
 
   const Metrics& metrics() const { return replica_.metrics; }
   const routing::WorkerRegistry& registry() const { return replica_.registry; }

@@ -4,7 +4,7 @@
 
 namespace fairlead::bus {
 
-void DuplicateWindow::remember(std::string_view id, MonotonicTime now) {
+void DuplicateWindow::remember(std::string_view id, Sequence sequence, MonotonicTime now) {
   // When full, the newest takes over the memory of the oldest: this runs for every message.
   Seen seen;
   Ids::node_type node;
@@ -18,20 +18,23 @@ void DuplicateWindow::remember(std::string_view id, MonotonicTime now) {
   in_order_.push_back(std::move(seen));
   bool fresh = false;
   if (node.empty()) {
-    fresh = ids_.insert(in_order_.back().id).second;
+    fresh = ids_.emplace(in_order_.back().id, sequence).second;
   } else {
-    node.value() = in_order_.back().id;
+    node.key() = in_order_.back().id;
+    node.mapped() = sequence;
     fresh = ids_.insert(std::move(node)).inserted;
   }
   if (!fresh) in_order_.pop_back();
 }
 
-bool DuplicateWindow::seen(std::string_view id, MonotonicTime now) {
+std::optional<Sequence> DuplicateWindow::seen(std::string_view id, MonotonicTime now) {
   while (!in_order_.empty() && in_order_.front().at + limits::kDuplicateWindow <= now) {
     ids_.erase(in_order_.front().id);
     in_order_.pop_front();
   }
-  return ids_.contains(id);
+  auto found = ids_.find(id);
+  if (found == ids_.end()) return std::nullopt;
+  return found->second;
 }
 
 }  // namespace fairlead::bus

@@ -16,6 +16,8 @@ struct Envelope {
   std::string id;
   Sequence sequence;
   WallTime stored_at;
+  std::shared_ptr<const Extras> extras;
+  uint64_t origin = 0;
 
   // The publisher's answer, and the durable groups that it depends on. None: it was answered.
   std::optional<Completer<Result<Published>>> answer;

@@ -13,12 +13,21 @@ bool has_capacity(const std::shared_ptr<Member>& member) {
   return member->running.size() < member->options.in_flight_max;
 }
 
+bool hears(const std::shared_ptr<Member>& member, uint64_t origin) {
+  return origin == 0 || member->options.deaf_to != origin;
+}
+
 }  // namespace
 
-Group::Group(std::string pattern, std::string queue)
+Group::Group(std::string pattern, std::string queue, bool consumes)
     : pattern_(std::move(pattern)),
       queue_(std::move(queue)),
-      durable_(!queue_.empty() && is_durable(pattern_)) {}
+      durable_(durable(pattern_, queue_, consumes)) {}
+
+bool Group::wants(uint64_t origin) const {
+  return origin == 0 ||
+         std::ranges::any_of(members_, [&](const auto& member) { return hears(member, origin); });
+}
 
 void Group::join(std::shared_ptr<Member> member) {
   members_.push_back(std::move(member));
@@ -66,13 +75,15 @@ void Group::discharge(const Entry& entry) {
 }
 
 bool Group::can_start() const {
-  return !waiting_.empty() && std::ranges::any_of(members_, has_capacity);
+  return !waiting_.empty() && std::ranges::any_of(members_, [&](const auto& member) {
+    return has_capacity(member) && hears(member, waiting_.front().envelope->origin);
+  });
 }
 
-const std::shared_ptr<Member>* Group::next_member() {
+const std::shared_ptr<Member>* Group::next_member(uint64_t origin) {
   for (size_t i = 0; i < members_.size(); ++i) {
     size_t index = (turn_ + i) % members_.size();
-    if (!has_capacity(members_[index])) continue;
+    if (!has_capacity(members_[index]) || !hears(members_[index], origin)) continue;
     turn_ = index;
     return &members_[index];
   }
@@ -81,9 +92,16 @@ const std::shared_ptr<Member>* Group::next_member() {
 
 std::optional<Group::Start> Group::start_next() {
   while (!waiting_.empty()) {
-    const std::shared_ptr<Member>* member = next_member();
-    if (!member) return std::nullopt;
     auto entry = waiting_.begin();
+    const uint64_t origin = entry->envelope->origin;
+    const std::shared_ptr<Member>* member = next_member(origin);
+    if (!member && !durable_ && !wants(origin)) {
+      // The one that it was taken for has left.
+      discharge(*entry);
+      waiting_.erase(entry);
+      continue;
+    }
+    if (!member) return std::nullopt;
     if (const auto& key_of = (*member)->options.key) {
       uint64_t key = std::hash<std::string_view>{}(key_of(entry->envelope->payload));
       Line& line = lines_[key];

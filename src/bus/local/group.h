@@ -32,7 +32,11 @@ struct Member {
 
 class Group {
  public:
-  Group(std::string pattern, std::string queue);
+  Group(std::string pattern, std::string queue, bool consumes = true);
+  // Whether a group of this subject and queue keeps every message.
+  static bool durable(std::string_view pattern, std::string_view queue, bool consumes) {
+    return consumes && !queue.empty() && is_durable(pattern);
+  }
 
   const std::string& pattern() const { return pattern_; }
   const std::string& queue() const { return queue_; }
@@ -44,6 +48,8 @@ class Group {
   // durable it is dropped.
   void leave(const std::shared_ptr<Member>& member);
   bool has_members() const { return !members_.empty(); }
+  // Whether messages of this origin are for anybody here.
+  bool wants(uint64_t origin) const;
 
   // Whether one more message may wait.
   bool has_room(size_t payload_bytes) const;
@@ -78,7 +84,7 @@ class Group {
     std::list<Entry> waiting;
   };
 
-  const std::shared_ptr<Member>* next_member();
+  const std::shared_ptr<Member>* next_member(uint64_t origin);
   // The key is free: the next in its line is the next of all.
   void free_key(uint64_t key);
 

@@ -32,12 +32,16 @@ void Interest::remove(const std::shared_ptr<Group>& group) {
   if (found->second.empty()) index.erase(found);
 }
 
-std::shared_ptr<Group> Interest::find(std::string_view pattern, std::string_view queue) const {
+std::shared_ptr<Group> Interest::find(std::string_view pattern, std::string_view queue,
+                                      bool consumes) const {
+  const bool durable = Group::durable(pattern, queue, consumes);
   const Index& index = has_wildcard(pattern) ? by_prefix_ : exact_;
   auto found = index.find(index_key(pattern));
   if (found == index.end()) return nullptr;
   for (const auto& group : found->second) {
-    if (group->pattern() == pattern && group->queue() == queue) return group;
+    if (group->pattern() == pattern && group->queue() == queue && group->durable() == durable) {
+      return group;
+    }
   }
   return nullptr;
 }

@@ -19,7 +19,8 @@ class Interest {
   void remove(const std::shared_ptr<Group>& group);
 
   // The group of this pattern and queue, or nothing.
-  std::shared_ptr<Group> find(std::string_view pattern, std::string_view queue) const;
+  std::shared_ptr<Group> find(std::string_view pattern, std::string_view queue,
+                              bool consumes = true) const;
   // Appends the groups that want the subject, always in the same order.
   void match(std::string_view subject, std::vector<std::shared_ptr<Group>>& groups) const;
 

@@ -27,7 +27,8 @@ Delivery delivery_of(const Entry& entry) {
           .sequence = envelope.sequence,
           .stored_at = envelope.stored_at,
           .deliveries = entry.deliveries,
-          .queued = entry.stored};
+          .queued = entry.stored,
+          .extras = envelope.extras};
 }
 
 }  // namespace
@@ -86,33 +87,45 @@ Task<Result<void>> LocalBus::start() {
 
 Future<Result<Published>> LocalBus::publish(std::string subject, std::string payload,
                                             std::string id) {
-  if (auto valid = validate_subject(subject); !valid) return std::unexpected(valid.error());
-  if (payload.size() > limits::kPacketBytesMax) {
-    return fail(ErrorCode::kInvalid,
-                fmt::format("payload of {} bytes is too large", payload.size()));
+  return send({std::move(subject), std::move(payload), std::move(id)}).published;
+}
+
+Sent LocalBus::send(Message message) {
+  auto not_accepted = [](Future<Result<Published>> answer) {
+    return Sent{Sequence(0), false, std::move(answer)};
+  };
+  if (auto valid = validate_subject(message.subject); !valid) {
+    return not_accepted(std::unexpected(valid.error()));
+  }
+  if (message.payload.size() > limits::kPacketBytesMax) {
+    return not_accepted(fail(ErrorCode::kInvalid, fmt::format("payload of {} bytes is too large",
+                                                              message.payload.size())));
   }
   ++counters_.published;
-  const bool durable = is_durable(subject);
-  if (durable && !id.empty() && duplicates_[subject].seen(id, clock_.monotonic())) {
-    return Published::kStored;
+  const bool durable = is_durable(message.subject);
+  if (durable && !message.id.empty()) {
+    auto first = duplicates_[message.subject].seen(message.id, clock_.monotonic());
+    if (first) return {*first, true, Published::kStored};
   }
   std::optional<Sequence> sequence = sequences_.take();
-  if (stopped_ || !sequence) return refuse();
+  if (stopped_ || !sequence) return not_accepted(refuse());
   if (sequences_.low(limits::kBusSequenceBlock / 2) && !reserving_) {
     reserving_ = true;
     handlers_.spawn(reserve_sequences());
   }
 
   matched_.clear();
-  interest_.match(subject, matched_);
+  interest_.match(message.subject, matched_);
   auto envelope = std::make_shared<Envelope>();
-  envelope->subject = std::move(subject);
-  envelope->payload = std::move(payload);
-  envelope->id = std::move(id);
+  envelope->subject = std::move(message.subject);
+  envelope->payload = std::move(message.payload);
+  envelope->id = std::move(message.id);
   envelope->sequence = *sequence;
   envelope->stored_at = clock_.wall();
-  if (durable) return publish_durable(std::move(envelope));
-  return offer_to_listeners(envelope) ? Published::kStored : refuse();
+  envelope->extras = std::move(message.extras);
+  envelope->origin = message.origin;
+  if (durable) return {*sequence, false, publish_durable(std::move(envelope))};
+  return {*sequence, false, offer_to_listeners(envelope) ? Published::kStored : refuse()};
 }
 
 Future<Result<Published>> LocalBus::publish_durable(std::shared_ptr<Envelope> envelope) {
@@ -143,9 +156,13 @@ bool LocalBus::offer_to_listeners(const std::shared_ptr<Envelope>& envelope) {
   bool taken = false;
   for (size_t i = 0; i < matched_.size(); ++i) {
     const GroupPtr& group = matched_[i];
-    if (group->durable() || !group->has_room(envelope->payload.size())) continue;
+    if (group->durable() || !group->has_room(envelope->payload.size()) ||
+        !group->wants(envelope->origin)) {
+      continue;
+    }
     auto same_queue = [&](const GroupPtr& other) {
-      return !other->durable() && other->queue() == group->queue();
+      return !other->durable() && other->queue() == group->queue() &&
+             other->wants(envelope->origin);
     };
     auto before = std::span(matched_).first(i);
     if (!group->queue().empty() && std::ranges::any_of(before, same_queue)) continue;
@@ -177,7 +194,7 @@ Result<std::unique_ptr<Subscription>> LocalBus::subscribe(std::string subject,
   if (auto valid = validate_pattern(subject); !valid) return std::unexpected(valid.error());
   if (stopped_) return fail(ErrorCode::kUnavailable, "the bus has stopped");
   check(options.in_flight_max > 0, "a subscription runs at least one handler");
-  GroupPtr group = group_of(subject, options.queue);
+  GroupPtr group = group_of(subject, options.queue, options.consumes);
   auto member = std::make_shared<Member>(std::move(options), std::move(handler));
   group->join(member);
   make_ready(group);
@@ -185,10 +202,11 @@ Result<std::unique_ptr<Subscription>> LocalBus::subscribe(std::string subject,
 }
 
 // The group of a queue; a new one for every subscription without a queue.
-LocalBus::GroupPtr LocalBus::group_of(std::string_view pattern, std::string_view queue) {
-  GroupPtr group = queue.empty() ? nullptr : interest_.find(pattern, queue);
+LocalBus::GroupPtr LocalBus::group_of(std::string_view pattern, std::string_view queue,
+                                      bool consumes) {
+  GroupPtr group = queue.empty() ? nullptr : interest_.find(pattern, queue, consumes);
   if (!group) {
-    group = std::make_shared<Group>(std::string(pattern), std::string(queue));
+    group = std::make_shared<Group>(std::string(pattern), std::string(queue), consumes);
     interest_.add(group);
   }
   return group;
@@ -371,7 +389,7 @@ void LocalBus::settle(Envelope& envelope, Published outcome) {
   if (envelope.doubtful || envelope.groups_refused > 0) value = Published::kUnknown;
   if (envelope.groups_refused == envelope.groups) value = refuse();
   if (value == Published::kStored && !envelope.id.empty()) {
-    duplicates_[envelope.subject].remember(envelope.id, clock_.monotonic());
+    duplicates_[envelope.subject].remember(envelope.id, envelope.sequence, clock_.monotonic());
   }
   answers_.push_back({*std::exchange(envelope.answer, {}), value});
   post_turn();

@@ -40,10 +40,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "bus/bus.h"
 #include "bus/local/duplicate_window.h"
 #include "bus/local/interest.h"
 #include "bus/local/sequence_blocks.h"
+#include "bus/open_bus.h"
 #include "runtime/clock.h"
 #include "runtime/loop.h"
 #include "runtime/nursery.h"
@@ -63,7 +63,7 @@ struct LocalBusCounters {
   uint64_t redelivered = 0;  // of the delivered, those that were not the first
 };
 
-class LocalBus final : public Bus {
+class LocalBus final : public OpenBus {
  public:
   // Told before a message is given up; an error puts it off by limits::kPoisonRetry.
   using TerminatedHook = std::function<Task<Result<void>>(Delivery delivery, std::string reason)>;
@@ -80,6 +80,7 @@ class LocalBus final : public Bus {
 
   Future<Result<Published>> publish(std::string subject, std::string payload,
                                     std::string id) override;
+  Sent send(Message message) override;
   Future<Result<std::optional<bool>>> stored(std::string subject, std::string id) override;
   Result<std::unique_ptr<Subscription>> subscribe(std::string subject, SubscribeOptions options,
                                                   Handler handler) override;
@@ -106,7 +107,7 @@ class LocalBus final : public Bus {
   void admit(const GroupPtr& group, std::shared_ptr<Envelope> envelope);
   Published refuse();
   void leave(const GroupPtr& group, const std::shared_ptr<Member>& member);
-  GroupPtr group_of(std::string_view pattern, std::string_view queue);
+  GroupPtr group_of(std::string_view pattern, std::string_view queue, bool consumes = true);
 
   void make_ready(const GroupPtr& group);
   void post_turn();

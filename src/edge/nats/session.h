@@ -1,0 +1,82 @@
+// The protocol of one connection, without IO: bytes and time in; bytes, commands and the end of the
+// connection out. Lives on the listener's thread.
+//
+//   opened: INFO ──► (TLS) ──► CONNECT, checked ──► PUB SUB UNSUB PING … until close
+//
+// Without credentials to show, CONNECT may be left out. What a client says is answered in the order
+// in which it takes effect: a PONG comes after everything before its PING was done by the desk,
+// except that durable publishes may still wait for their commit.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "edge/nats/connect_options.h"
+#include "edge/nats/exchange.h"
+#include "edge/nats/parser.h"
+#include "edge/nats/wire_text.h"
+#include "edge/net/credentials.h"
+#include "edge/net/protocol.h"
+
+namespace fairlead::edge::nats {
+
+// What all sessions of a listener share.
+struct SessionSettings {
+  ServerInfo info;
+  Credentials credentials;
+  Duration ping_every = limits::kPingEvery;
+  Duration authentication_wait = limits::kAuthenticationWait;
+  // Takes commands in order.
+  std::function<void(Command)> hand_over;
+  // Called once, when the connection has gone.
+  std::function<void(uint64_t client)> gone;
+  Backlog::Total backlog_of_all;
+  // Bytes handed over by all and not yet done; listener's thread only.
+  size_t undone_of_all = 0;
+  bool held_up = false;  // sessions wait because that is too much
+};
+
+class Session final : public Protocol {
+ public:
+  Session(SessionSettings& settings, Wire& wire, Peer peer);
+
+  void opened(MonotonicTime now) override;
+  void received(std::string_view bytes) override;
+  void sent(size_t) override { backlog_->set_unsent(wire_.unsent()); }
+  void tick(MonotonicTime now) override;
+  void closed() override;
+
+  // What the desk says.
+  void take(Reply reply);
+  // Goes on reading if it was only held up by what the others had handed over.
+  void resume_if_room();
+
+ private:
+  void obey(Operation operation);
+  void connect(const Operation& operation);
+  void publish(Operation operation);
+  void subscribe(Operation operation);
+  void unsubscribe(Operation operation);
+  void ping();
+  void give(Command command, size_t bytes);
+  void say(std::string_view bytes);
+  void acknowledge();
+  void fail_with(std::string_view text);
+
+  SessionSettings& settings_;
+  Wire& wire_;
+  const Peer peer_;
+  std::shared_ptr<Backlog> backlog_;
+  Parser parser_;
+  ConnectOptions options_;
+  size_t undone_ = 0;  // cost of commands that the desk has not done
+  bool ended_ = false;
+  bool paused_ = false;
+  bool heard_ = false;  // something since the last tick
+  int pings_unanswered_ = 0;
+  MonotonicTime opened_at_;
+  MonotonicTime quiet_since_;  // last tick that had heard something, or last ping
+};
+
+}  // namespace fairlead::edge::nats

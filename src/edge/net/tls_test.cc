@@ -1,0 +1,25 @@
+#include "edge/net/tls.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+namespace fairlead::edge {
+namespace {
+
+TEST(Tls, NamesTheFileThatItCannotUse) {
+  const auto missing = TlsContext::load({.certificate = "no-such.pem", .key = "no-such.key"});
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message.find("certificate no-such.pem"), std::string::npos);
+
+  const std::string path = testing::TempDir() + "not-a-certificate.pem";
+  std::ofstream(path) << "nonsense";
+  const auto broken = TlsContext::load({.certificate = path, .key = path});
+  ASSERT_FALSE(broken);
+  EXPECT_NE(broken.error().message.find(path), std::string::npos);
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace fairlead::edge
