@@ -14,7 +14,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CXX_FOLDERS = ("src/", "sim/", "tests/", "bench/")
+CXX_FOLDERS = ("src/", "sim/", "tests/", "bench/", "fuzz/")
 
 # From the ground up: a folder may use only itself and what stands before it.
 HOUSE = ("base", "runtime", "job", "routing", "policy", "output", "store", "bus", "gate",

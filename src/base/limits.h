@@ -158,7 +158,7 @@ inline constexpr size_t kReadBytes = 64 << 10;
 // Reads of one connection before the others have their turn.
 inline constexpr int kReadsInARow = 4;
 // Clients that do not read what is sent to them are cut off.
-inline constexpr size_t kUnsentBytesMax = 64 << 20;
+inline constexpr size_t kUnsentBytesMax = 128 << 20;
 // When all together have this much unsent, those with more than the second are cut off.
 inline constexpr size_t kUnsentBytesOfAllMax = 512 << 20;
 inline constexpr size_t kUnsentBytesWhenFull = 16 << 10;
@@ -209,7 +209,7 @@ static_assert(kBackoffBase < kBackoffMax);
 static_assert(kGroupBytesMax > kPacketBytesMax, "one message always fits");
 static_assert(kUndoneBytesMax > kPacketBytesMax && kUnsentBytesMax > 2 * kPacketBytesMax,
               "one message always passes an edge");
-static_assert(kUnsentBytesMax >= kBlobBytesMax && kUndoneBytesOfAllMax > 2 * kBlobBytesMax,
+static_assert(kUnsentBytesMax >= 2 * kBlobBytesMax && kUndoneBytesOfAllMax > 2 * kBlobBytesMax,
               "one payload always passes an edge");
 static_assert(kNatsHeaderBytesMax < kPacketBytesMax && kSubjectBytesMax * 3 < kControlLineBytesMax);
 static_assert(kDiskReserveBytes > kMemtableBytesMax + kLogBytesMax / 2,

@@ -36,7 +36,11 @@ Result<Packet> read_packet(std::string_view bytes) {
   if (!packet->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return fail(ErrorCode::kInvalid, "not a BusPacket");
   }
-  if (trim(packet->trace_id()).empty()) return fail(ErrorCode::kInvalid, "trace_id is missing");
+  // The heartbeats and handshakes of older SDKs have none.
+  const bool traced = !packet->has_heartbeat() && !packet->has_handshake();
+  if (traced && trim(packet->trace_id()).empty()) {
+    return fail(ErrorCode::kInvalid, "trace_id is missing");
+  }
   if (trim(packet->sender_id()).empty()) return fail(ErrorCode::kInvalid, "sender_id is missing");
   if (packet->payload_case() == cap::BusPacket::PAYLOAD_NOT_SET) {
     return fail(ErrorCode::kInvalid, "payload is missing");

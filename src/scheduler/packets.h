@@ -42,7 +42,8 @@ class Packet {
   std::unique_ptr<Memory> memory_;
 };
 
-// Parses a packet and demands what every packet has: a trace id, a sender and a payload.
+// Parses a packet and demands what every packet has: a sender, a payload and, unless it only shows
+// that somebody lives (a heartbeat or handshake), a trace id.
 Result<Packet> read_packet(std::string_view bytes);
 
 // The job as its worker gets it: the bytes of its request, and behind them, where they count more,

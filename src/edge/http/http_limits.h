@@ -54,9 +54,6 @@ inline constexpr size_t kBulkMax = 1000;
 inline constexpr Duration kBulkStaggerTotalMax = 20s;
 // Live jobs looked at for the numbers of all queues.
 inline constexpr size_t kQueueVisitsMax = 20'000;
-inline constexpr Duration kQueueCacheFor = 1s;
-inline constexpr Duration kQueueRateSampleEvery = 5s;
-inline constexpr size_t kQueueRateSamples = 13;  // a minute and the one it is compared with
 // Topics named to a caller who asked for one that is not there.
 inline constexpr size_t kTopicsNamedMax = 20;
 // A stored payload that is shown in an answer; a larger one is fetched from the payload listener.

@@ -16,28 +16,31 @@ Desk::Desk(Loop& loop, bus::OpenBus& bus, Log& log, Outlet outlet)
 Desk::~Desk() = default;
 
 void Desk::obey(std::vector<Command> commands) {
+  obeying_ = true;
   for (Command& command : commands) {
     switch (command.kind) {
       case Command::Kind::kPublish:
         publishes_.spawn(publish(std::move(command)));
         continue;
       case Command::Kind::kSubscribe:
-        put({.kind = Reply::Kind::kDone, .client = command.client, .cost = command.cost});
+        put_behind({.kind = Reply::Kind::kDone, .client = command.client, .cost = command.cost});
         subscribe(std::move(command));
         continue;
       case Command::Kind::kUnsubscribe:
-        put({.kind = Reply::Kind::kDone, .client = command.client, .cost = command.cost});
+        put_behind({.kind = Reply::Kind::kDone, .client = command.client, .cost = command.cost});
         unsubscribe(command);
         continue;
       case Command::Kind::kPing:
-        put({.kind = Reply::Kind::kDone, .client = command.client, .cost = command.cost});
-        put({.kind = Reply::Kind::kPong, .client = command.client});
+        put_behind({.kind = Reply::Kind::kDone, .client = command.client, .cost = command.cost});
+        put_behind({.kind = Reply::Kind::kPong, .client = command.client});
         continue;
       case Command::Kind::kGone:
         forget(command.client);
         continue;
     }
   }
+  obeying_ = false;
+  post_behind();
 }
 
 // --- Publishing ----------------------------------------------------------------------------------
@@ -70,7 +73,8 @@ Task<void> Desk::publish(Command command) {
       }
     }
   }
-  put({.kind = Reply::Kind::kDone, .client = command.client, .cost = command.cost});
+  put_behind({.kind = Reply::Kind::kDone, .client = command.client, .cost = command.cost});
+  if (!obeying_) post_behind();
 }
 
 // A message on a durable subject whose sender does not wait for an answer: it is tried until it is
@@ -176,6 +180,15 @@ void Desk::forget(uint64_t client) {
 }
 
 // --- Replies -------------------------------------------------------------------------------------
+
+void Desk::post_behind() {
+  if (behind_.empty()) return;
+  loop_.post([self = std::weak_ptr(self_), batch = std::exchange(behind_, {})]() mutable {
+    auto desk = self.lock();
+    if (!desk) return;
+    for (Reply& reply : batch) (*desk)->put(std::move(reply));
+  });
+}
 
 void Desk::put(Reply reply) {
   replies_.push_back(std::move(reply));

@@ -58,6 +58,10 @@ class Desk {
   Task<Result<bus::Published>> publish_unasked(bus::Message message);
   void answer(const std::string& reply, std::string payload, std::string_view headers);
   void put(Reply reply);
+  // As put(), behind the messages that the bus delivers because of the commands at hand: a client
+  // that hears PONG has what was sent before its PING.
+  void put_behind(Reply reply) { behind_.push_back(std::move(reply)); }
+  void post_behind();
 
   Loop& loop_;
   bus::OpenBus& bus_;
@@ -67,6 +71,8 @@ class Desk {
   std::map<uint64_t, Client> clients_;
   size_t subscription_count_ = 0;
   std::vector<Reply> replies_;
+  std::vector<Reply> behind_;
+  bool obeying_ = false;
   bool flush_posted_ = false;
   Nursery publishes_;
 };

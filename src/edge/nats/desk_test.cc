@@ -102,6 +102,17 @@ TEST_F(DeskTest, HandsBackManyMessagesAtOnce) {
   EXPECT_LE(batches, 2u);
 }
 
+TEST_F(DeskTest, AnswersPingBehindTheMessagesSentBeforeIt) {
+  obey(subscribe_command(1, "a", "s"));
+  replies.clear();
+  obey(unsubscribe_command(9, "x"), publish_command("a", "1"), publish_command("a", "2"),
+       Command{.kind = Kind::kPing, .client = 1});
+  std::vector<Reply::Kind> kinds;
+  for (const Reply& reply : replies) kinds.push_back(reply.kind);
+  using enum Reply::Kind;
+  EXPECT_EQ(kinds, (std::vector{kMessage, kMessage, kDone, kDone, kDone, kDone, kPong}));
+}
+
 TEST_F(DeskTest, SharesTheMessagesOfAQueueBetweenClients) {
   obey(subscribe_command(1, "a", "s", "q"), subscribe_command(2, "a", "t", "q"));
   for (const char* payload : {"1", "2", "3", "4"}) obey(publish_command("a", payload));

@@ -7,9 +7,8 @@
 #include "base/text.h"
 #include "edge/http/api/backend.h"
 #include "edge/http/api/fields.h"
+#include "edge/http/api/pool_json.h"
 #include "edge/http/api/route.h"
-#include "edge/http/api/text.h"
-#include "edge/http/api/worker_json.h"
 
 namespace fairlead::http {
 
@@ -35,71 +34,15 @@ std::optional<Reply> wrong_name(std::string_view name) {
                  "invalid_pool_name");
 }
 
-struct PoolView {
-  int64_t workers = 0;
-  int64_t active = 0;
-  int64_t capacity = 0;
-  json::array worker_list;
-};
-
-PoolView view_of(const Backend& backend, const std::string& name, bool with_workers) {
-  PoolView view;
-  for (const routing::WorkerView& worker : backend.scheduler.registry().workers()) {
-    if (worker.report.pool.str() != name) continue;
-    ++view.workers;
-    view.active += worker.load;
-    view.capacity += worker.report.max_parallel_jobs;
-    if (with_workers && view.worker_list.size() < limits::kListPageMax) {
-      view.worker_list.push_back(worker_json(backend, worker));
-    }
-  }
-  return view;
-}
-
-// A pool that drained for its time is inactive.
-routing::PoolStatus status_now(const PoolEntry& pool, WallTime now) {
-  bool over = pool.status == routing::PoolStatus::kDraining && pool.drain_started_at &&
-              *pool.drain_started_at + std::chrono::seconds(pool.drain_seconds) <= now;
-  return over ? routing::PoolStatus::kInactive : pool.status;
-}
-
-json::object pool_json(const Backend& backend, const std::string& name, const PoolEntry& pool,
-                       bool with_workers) {
-  PoolView view = view_of(backend, name, with_workers);
-  json::array needs;
-  for (const std::string& need : pool.requires_) needs.emplace_back(need);
-  json::array topics;
-  for (const auto& [topic, entry] : backend.pools.topics()) {
-    if (std::ranges::find(entry.pools, name) != entry.pools.end()) topics.emplace_back(topic);
-  }
-  json::object body{{"name", name},
-                    {"workers", view.workers},
-                    {"active_jobs", view.active},
-                    {"capacity", view.capacity},
-                    {"utilization", view.capacity > 0 ? static_cast<double>(view.active) /
-                                                            static_cast<double>(view.capacity)
-                                                      : 0.0},
-                    {"status", routing::to_string(status_now(pool, backend.clock.wall()))},
-                    {"description", pool.description},
-                    {"requires", std::move(needs)},
-                    {"topics", std::move(topics)},
-                    {"captured_at", rfc3339(backend.clock.wall())}};
-  if (pool.drain_started_at) {
-    body["drain_started_at"] = rfc3339(*pool.drain_started_at);
-    body["drain_timeout_seconds"] = pool.drain_seconds;
-  }
-  if (with_workers) body["worker_list"] = std::move(view.worker_list);
-  return body;
-}
-
 Reply not_found(const std::string& name) {
   return problem(404, fmt::format("there is no pool {}", name), "pool_not_found");
 }
 
 Task<Reply> list(Backend& backend) {
   json::array items;
+  std::map<std::string, PoolView> views = pool_views(backend);
   for (const auto& [name, pool] : backend.pools.pools()) {
-    items.push_back(pool_json(backend, name, pool, false));
+    items.push_back(pool_json(backend, name, pool, views[name]));
   }
   co_return reply_json(200, {{"items", std::move(items)}});
 }
@@ -111,7 +54,7 @@ std::expected<Call, Reply> read_list(Request&, ReadTools&) {
 Task<Reply> get_one(Backend& backend, std::string name) {
   auto found = backend.pools.pools().find(name);
   if (found == backend.pools.pools().end()) co_return not_found(name);
-  co_return reply_json(200, pool_json(backend, name, found->second, true));
+  co_return reply_json(200, pool_detail(backend, name, found->second));
 }
 
 std::expected<Call, Reply> read_one(Request& request, ReadTools&) {
@@ -154,8 +97,8 @@ Task<Reply> change_pool(Backend& backend, PoolChange change) {
         return {};
       });
   if (!changed) co_return problem_of(changed.error());
-  co_return reply_json(made ? 201 : 200, pool_json(backend, change.name,
-                                                   backend.pools.pools().at(change.name), true));
+  co_return reply_json(made ? 201 : 200,
+                       pool_detail(backend, change.name, backend.pools.pools().at(change.name)));
 }
 
 enum class PoolVerb { kPut, kPatch, kDrain };
@@ -199,7 +142,7 @@ std::expected<Call, Reply> read_change(Request& request, ReadTools&) {
 Task<Reply> erase(Backend& backend, std::string name, bool force) {
   auto found = backend.pools.pools().find(name);
   if (found == backend.pools.pools().end()) co_return not_found(name);
-  PoolView view = view_of(backend, name, true);
+  PoolView view = pool_view(backend, name);
   json::array alone;
   for (const auto& [topic, entry] : backend.pools.topics()) {
     if (entry.pools == std::vector{name}) alone.emplace_back(topic);

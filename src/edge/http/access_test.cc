@@ -1,0 +1,169 @@
+// Keys, rates, and who is let in.
+#include <gtest/gtest.h>
+
+#include "edge/http/gatekeeper.h"
+#include "edge/http/keys.h"
+#include "edge/http/rate_limit.h"
+
+namespace fairlead::http {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr WallTime kNow = WallTime(1'700'000'000s);
+const MonotonicTime kTick{};
+
+TEST(ApiKeys, AreReadFromWordsAndJson) {
+  ApiKeys keys;
+  ASSERT_TRUE(keys.add_single("root").has_value());
+  ASSERT_TRUE(keys.add_all("acme:k1:viewer:bob, k2").has_value());
+  ASSERT_TRUE(
+      keys.add_all(R"([{"key":"k3","tenant":"t","role":"user","expires_at":1}])").has_value());
+  ASSERT_TRUE(keys.add_all(R"({"keys":["k4"]})").has_value());
+  EXPECT_TRUE(keys.find("root", kNow)->all_tenants);
+  EXPECT_EQ(keys.find("k1", kNow)->tenant, TenantId("acme"));
+  EXPECT_EQ(keys.find("k1", kNow)->role, Role::kViewer);
+  EXPECT_EQ(keys.find("k1", kNow)->principal, "bob");
+  EXPECT_EQ(keys.find("k2", kNow)->role, Role::kAdmin);
+  EXPECT_EQ(keys.find("k3", kNow), nullptr) << "it has expired";
+  EXPECT_NE(keys.find("k4", kNow), nullptr);
+  EXPECT_EQ(keys.find("k5", kNow), nullptr);
+}
+
+TEST(ApiKeys, AWrongEntryIsNamed) {
+  for (const char* text :
+       {"a:k:king", "[{\"tenant\":\"t\"}]", "[1]", "{\"keys\":[", "k,k", "a:b:admin:c:d"}) {
+    ApiKeys keys;
+    auto added = keys.add_all(text);
+    ASSERT_FALSE(added.has_value()) << text;
+    EXPECT_NE(added.error().message.find("API keys"), std::string::npos) << text;
+  }
+}
+
+TEST(RateLimiter, LetsABurstThroughAndThenARate) {
+  RateLimiter limiter({2, 3});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(limiter.take("a", kTick), Duration(0));
+  Duration wait = limiter.take("a", kTick);
+  EXPECT_GT(wait, 400ms);
+  EXPECT_LE(wait, 501ms);
+  EXPECT_EQ(limiter.take("b", kTick), Duration(0)) << "another caller has its own";
+  EXPECT_EQ(limiter.take("a", kTick + wait), Duration(0));
+}
+
+TEST(RateLimiter, RemembersABoundedNumberOfCallers) {
+  RateLimiter limiter({1, 1});
+  for (size_t i = 0; i < 3 * limits::kHttpRateBucketsMax; ++i) {
+    limiter.take(std::to_string(i), kTick);
+  }
+  EXPECT_LE(limiter.callers(), limits::kHttpRateBucketsMax);
+}
+
+class GatekeeperTest : public testing::Test {
+ protected:
+  GatekeeperTest() {
+    ApiKeys keys;
+    (void)keys.add_single("root");
+    (void)keys.add_all("acme:k1:viewer:bob");
+    keys_ = std::make_shared<const ApiKeys>(std::move(keys));
+  }
+  static Request request(Pairs headers) {
+    Request made;
+    made.headers = std::move(headers);
+    return made;
+  }
+  static int status(const auto& answer) { return answer ? 200 : answer.error().status; }
+
+  std::shared_ptr<const ApiKeys> keys_;
+  std::shared_ptr<const ApiKeys> none_ = std::make_shared<const ApiKeys>();
+  Peer here_{"127.0.0.1", true};
+  Peer there_{"10.0.0.9", false};
+};
+
+TEST_F(GatekeeperTest, WithoutKeysOnlyThisMachineAndItsOwnPagesAreServed) {
+  Gatekeeper open({}, none_);
+  EXPECT_EQ(status(open.check_origin(request({{"host", "localhost:8081"}}), here_)), 200);
+  EXPECT_EQ(status(open.check_origin(request({{"host", "[::1]:8081"}}), here_)), 200);
+  EXPECT_EQ(status(open.check_origin(request({{"host", "localhost:8081"}}), there_)), 403);
+  EXPECT_EQ(status(open.check_origin(request({{"host", "evil.example"}}), here_)), 403);
+  Pairs own{{"host", "localhost:8081"}, {"origin", "http://localhost:8081"}};
+  EXPECT_EQ(status(open.check_origin(request(own), here_)), 200);
+  Pairs other_port{{"host", "localhost:8081"}, {"origin", "http://localhost:3000"}};
+  EXPECT_EQ(status(open.check_origin(request(other_port), here_)), 403);
+  Pairs evil{{"host", "localhost:8081"}, {"origin", "https://evil.example"}};
+  EXPECT_EQ(status(open.check_origin(request(evil), here_)), 403);
+  Pairs cross{{"host", "localhost:8081"}, {"sec-fetch-site", "cross-site"}};
+  EXPECT_EQ(status(open.check_origin(request(cross), here_)), 403);
+  auto caller = open.admit(request({}), here_, true, kNow, kTick);
+  ASSERT_TRUE(caller.has_value());
+  EXPECT_EQ(caller->role, Role::kAdmin);
+  EXPECT_TRUE(caller->all_tenants);
+}
+
+TEST_F(GatekeeperTest, WithKeysACallerIsWhoItsKeySays) {
+  Gatekeeper gatekeeper({}, keys_);
+  EXPECT_EQ(status(gatekeeper.admit(request({}), there_, true, kNow, kTick)), 401);
+  EXPECT_EQ(status(gatekeeper.admit(request({{"x-api-key", "no"}}), there_, true, kNow, kTick)),
+            401);
+  EXPECT_EQ(status(gatekeeper.admit(request({}), there_, false, kNow, kTick)), 200);
+  auto bob = gatekeeper.admit(request({{"authorization", "Bearer k1"}}), there_, true, kNow, kTick);
+  ASSERT_TRUE(bob.has_value());
+  EXPECT_EQ(bob->tenant, TenantId("acme"));
+  EXPECT_EQ(bob->role, Role::kViewer);
+  EXPECT_EQ(bob->principal, "bob");
+  EXPECT_FALSE(bob->all_tenants);
+  Pairs other{{"x-api-key", "k1"}, {"x-tenant-id", "globex"}};
+  EXPECT_EQ(status(gatekeeper.admit(request(other), there_, true, kNow, kTick)), 403);
+  Pairs named{{"x-api-key", "root"}, {"x-cordum-tenant", "globex"}};
+  auto root = gatekeeper.admit(request(named), there_, true, kNow, kTick);
+  ASSERT_TRUE(root.has_value());
+  EXPECT_EQ(root->tenant, TenantId("globex"));
+  EXPECT_FALSE(root->all_tenants);
+}
+
+TEST_F(GatekeeperTest, AKeyMayComeAsASubprotocol) {
+  // "k1" as base64url.
+  EXPECT_EQ(shown_key(request({{"sec-websocket-protocol", "cordum-api-key, azE"}})), "k1");
+  EXPECT_EQ(shown_key(request({{"sec-websocket-protocol", "cordum-api-key.azE"}})), "k1");
+  EXPECT_EQ(shown_key(request({{"sec-websocket-protocol", "other"}})), "");
+}
+
+TEST_F(GatekeeperTest, TooManyCallsAreToldWhenToComeBack) {
+  AccessSettings settings;
+  settings.rate = {1, 1};
+  settings.public_rate = {1, 1};
+  Gatekeeper gatekeeper(settings, keys_);
+  Request good = request({{"x-api-key", "k1"}});
+  EXPECT_EQ(status(gatekeeper.admit(good, there_, true, kNow, kTick)), 200);
+  auto limited = gatekeeper.admit(good, there_, true, kNow, kTick);
+  ASSERT_FALSE(limited.has_value());
+  EXPECT_EQ(limited.error().status, 429);
+  EXPECT_EQ(limited.error().headers[0].first, "Retry-After");
+  EXPECT_EQ(status(gatekeeper.admit(request({}), there_, true, kNow, kTick)), 401);
+  EXPECT_EQ(status(gatekeeper.admit(request({}), there_, true, kNow, kTick)), 429)
+      << "guessing is slow";
+}
+
+TEST_F(GatekeeperTest, PagesOfAllowedOriginsMayCall) {
+  AccessSettings settings;
+  settings.allowed_origins = {"https://ui.example"};
+  Gatekeeper strict(settings, keys_);
+  Pairs ui{{"host", "api.example"}, {"origin", "https://ui.example"}};
+  Pairs evil{{"host", "api.example"}, {"origin", "https://evil.example"}};
+  Pairs local{{"host", "api.example"}, {"origin", "http://localhost:3000"}};
+  EXPECT_EQ(status(strict.check_origin(request(ui), there_)), 200);
+  EXPECT_EQ(status(strict.check_origin(request(evil), there_)), 403);
+  EXPECT_EQ(status(strict.check_origin(request(local), there_)), 403);
+  EXPECT_EQ(status(Gatekeeper({}, keys_).check_origin(request(local), there_)), 200);
+  Pairs headers;
+  strict.add_cross_origin(request(ui), headers);
+  EXPECT_EQ(headers[0].second, "https://ui.example");
+  Pairs nothing;
+  strict.add_cross_origin(request(evil), nothing);
+  EXPECT_TRUE(nothing.empty());
+  Reply preflight = strict.preflight(request(ui));
+  EXPECT_EQ(preflight.status, 204);
+  EXPECT_NE(preflight.headers[0].second.find("PATCH"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fairlead::http

@@ -1,0 +1,78 @@
+// What the server keeps on its own thread: listeners, connections, calls that are out.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "edge/http/bridge.h"
+#include "edge/http/server.h"
+#include "edge/http/tls.h"
+#include "runtime/clock.h"
+#include "runtime/random.h"
+#include "runtime/thread.h"
+
+namespace fairlead::http {
+
+class Connection;
+
+struct Listener {
+  ListenSettings settings;
+  Gatekeeper gatekeeper;
+  boost::asio::ip::tcp::acceptor acceptor;
+  std::shared_ptr<boost::asio::ssl::context> tls;
+  std::string tls_fingerprint;
+};
+
+class Server::Core : public std::enable_shared_from_this<Server::Core> {
+ public:
+  Core(Loop& loop, Backend& backend, ServerSettings given);
+
+  // Loop thread.
+  void start();
+  void join();
+  Result<uint16_t> listen(ListenSettings settings);
+
+  // The server's thread.
+  void accept(Listener& listener);
+  void sweep();
+  void add(Connection& connection) { connections.insert(&connection); }
+  void remove(Connection& connection) { connections.erase(&connection); }
+  // Hands a call over; its answer goes to the connection, if that still waits for it.
+  void call(Connection& connection, Call call);
+  void forget_call(Bridge::CallId id) { waiting.erase(id); }
+  void deliver(std::vector<Bridge::Finished> finished);
+  void close_all();
+
+  Loop& loop;
+  Backend& backend;
+  const ServerSettings settings;
+  SystemClock clock;
+  SystemRandom random;
+  ReadTools tools{random, clock};
+  boost::asio::io_context context{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard{
+      context.get_executor()};
+  boost::asio::steady_timer sweep_timer{context};
+  std::list<Listener> listeners;
+  std::unordered_set<Connection*> connections;
+  std::unordered_map<Bridge::CallId, Connection*> waiting;
+  Bridge::CallId next_call = 1;
+  EventHub hub;
+  std::shared_ptr<Bridge> bridge;
+  bool stopping = false;
+  MonotonicTime tls_checked{};
+  std::atomic<size_t> stream_readers = 0;
+  std::atomic<size_t> calls_out = 0;
+  Thread thread;
+};
+
+}  // namespace fairlead::http
