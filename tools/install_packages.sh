@@ -9,7 +9,7 @@ missing_packages() {
   # dpkg-query fails when one is unknown to it, and that is what we want to learn.
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $(listed_packages) 2>/dev/null |
     sed -n 's/^installed //p') || true
-  comm -23 <(listed_packages | sort) <(sort <<<"$installed")
+  comm -23 <(listed_packages | sort -u) <(sort <<<"$installed")
 }
 
 # A package that brings a server must not start it: while policy-rc.d says 101, Debian's scripts
