@@ -1,5 +1,5 @@
 // Cases with the C client of NATS: nats_c_client CASE. The server is in EDGE_* variables.
-#include <nats.h>
+#include <nats/nats.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
