@@ -8,6 +8,7 @@
 
 #include "bench/benches.h"
 #include "bench/embedded.h"
+#include "bench/percentile.h"
 
 namespace fairlead::bench {
 
@@ -24,13 +25,6 @@ double cpu_micros() {
   getrusage(RUSAGE_SELF, &usage);
   auto micros = [](const timeval& t) { return t.tv_sec * 1e6 + static_cast<double>(t.tv_usec); };
   return micros(usage.ru_utime) + micros(usage.ru_stime);
-}
-
-double percentile(std::vector<double>& values, double part) {
-  if (values.empty()) return 0;
-  size_t at = static_cast<size_t>(part * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(at), values.end());
-  return values[at];
 }
 
 // One client that has a job out at all times, until it is told to stop.

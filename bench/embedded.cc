@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 
 #include "job/request.h"
-#include "job/wire_fields.h"
 #include "routing/placement.h"
 #include "scheduler/packets.h"
+#include "tests/load/nats_worker.h"
 
 namespace fairlead::bench {
 
@@ -44,21 +44,6 @@ std::string submit_packet(const std::string& job, const std::string& topic) {
   request->mutable_meta()->set_actor_id("user-1234567890");
   request->mutable_context_hints()->add_tags(std::string(120, 'x'));
   return job::serialise(packet);
-}
-
-// The fields that tell of one dispatch, as the worker got them.
-std::string_view dispatch_identity(std::string_view packet) {
-  job::WireFields outer(packet);
-  while (outer.next()) {
-    if (outer.number() != cap::BusPacket::kJobRequestFieldNumber) continue;
-    std::string_view identity;
-    job::WireFields inner(outer.bytes());
-    while (inner.next()) {
-      if (inner.number() == cap::JobRequest::kDispatchFieldNumber) identity = inner.bytes();
-    }
-    return identity;
-  }
-  return {};
 }
 
 }  // namespace
@@ -152,24 +137,6 @@ void Embedded::beat(const WorkerId& worker, int capacity) {
                 [this, worker, capacity] { beat(worker, capacity); });
 }
 
-std::string Embedded::answer_packet(const WorkerId& worker, const std::string& job,
-                                    std::string_view dispatch) {
-  cap::BusPacket envelope;
-  envelope.set_trace_id("answer");
-  envelope.set_sender_id(worker.str());
-  cap::JobResult result;
-  result.set_job_id(job);
-  result.set_worker_id(worker.str());
-  result.set_status(cap::JOB_STATUS_SUCCEEDED);
-  result.set_result_ptr("redis://res:" + job);
-  std::string identity;
-  job::append_message(identity, cap::JobResult::kDispatchFieldNumber, {dispatch});
-  std::string packet = envelope.SerializeAsString();
-  job::append_message(packet, cap::BusPacket::kJobResultFieldNumber,
-                      {result.SerializeAsString(), identity});
-  return packet;
-}
-
 Task<bus::Verdict> Embedded::work(const WorkerId& worker, bus::Delivery delivery) {
   std::string job(job::peek_job_id(delivery.payload));
   check(!job.empty(), "a dispatch can be read");
@@ -179,7 +146,8 @@ Task<bus::Verdict> Embedded::work(const WorkerId& worker, bus::Delivery delivery
         std::chrono::steady_clock::now() - life->second.submitted;
     dispatch_micros_.push_back(since.count());
   }
-  nursery_.spawn(answer(job, answer_packet(worker, job, dispatch_identity(delivery.payload))));
+  nursery_.spawn(answer(job, load::success_packet(worker.str(), job,
+                                                   load::dispatch_identity(delivery.payload))));
   co_return bus::Verdict::ack();
 }
 

@@ -58,8 +58,6 @@ class Embedded {
  private:
   Task<void> start();
   Task<bus::Verdict> work(const WorkerId& worker, bus::Delivery delivery);
-  static std::string answer_packet(const WorkerId& worker, const std::string& job,
-                                   std::string_view dispatch);
   Task<void> answer(std::string job, std::string packet);
   void beat(const WorkerId& worker, int capacity);
 

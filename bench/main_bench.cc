@@ -25,6 +25,10 @@ constexpr Bench kBenches[] = {
      fairlead::bench::run_placement_bench},
     {"core", "durable full-life jobs a second through the embedded core",
      fairlead::bench::run_core_bench},
+    {"api", "jobs over real sockets: accepted a second, full lives a second, time to a worker",
+     fairlead::bench::run_api_bench},
+    {"connections", "bytes of an idle worker's connection",
+     fairlead::bench::run_connections_bench},
 };
 
 int usage() {

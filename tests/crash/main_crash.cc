@@ -1,4 +1,5 @@
-// crash --rounds N [--seed S]: kills a store under load N times and looks for what was lost.
+// crash [--server] --rounds N [--seed S]: kills a store, or a whole server, under load N times and
+// looks for what was lost.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -7,12 +8,31 @@
 #include <fmt/core.h>
 
 #include "tests/crash/crash_run.h"
+#include "tests/crash/server_rounds.h"
 
 namespace {
 
 int usage() {
-  fmt::print(stderr, "usage: crash --rounds N [--seed S]\n");
+  fmt::print(stderr,
+             "usage: crash [--server] --rounds N [--seed S]\n"
+             "  --server  kill `fairlead up` under load from its API and 50 workers; without it,\n"
+             "            a store alone\n");
   return 2;
+}
+
+int kill_servers(uint64_t rounds, uint64_t seed) {
+  using namespace fairlead::crash;
+  ServerSummary summary = run_server_rounds({.rounds = rounds, .seed = seed, .verbose = true});
+  if (!summary.fault.empty()) {
+    fmt::print("{}crash: FAILED after round {} (seed {}); the folder is kept: {}\n", summary.fault,
+               summary.rounds, seed, summary.folder);
+    return 1;
+  }
+  fmt::print(
+      "crash: {} rounds, {} accepted jobs all ended, {} epochs handed out once each, {} programs "
+      "run once each\n",
+      summary.rounds, summary.accepted, summary.handed_out, summary.own_runs);
+  return 0;
 }
 
 }  // namespace
@@ -24,6 +44,8 @@ int main(int argc, char** argv) {
     child(arguments[1], std::stoull(arguments[2]), std::stoull(arguments[3]),
           std::stoi(arguments[4]));
   }
+  bool server = !arguments.empty() && arguments[0] == "--server";
+  if (server) arguments.erase(arguments.begin());
   CrashOptions options{.rounds = 20, .verbose = true};
   for (size_t i = 0; i + 1 < arguments.size(); i += 2) {
     uint64_t number = std::strtoull(arguments[i + 1].c_str(), nullptr, 10);
@@ -37,6 +59,7 @@ int main(int argc, char** argv) {
   }
   if (arguments.size() % 2 != 0 || options.rounds == 0) return usage();
 
+  if (server) return kill_servers(options.rounds, options.seed);
   CrashSummary summary = run("/proc/self/exe", options);
   if (!summary.fault.empty()) {
     fmt::print("{}crash: FAILED in round {} (seed {}); the data folder is kept: {}\n",

@@ -1,0 +1,53 @@
+// `fairlead up` as a child, on ports that are free.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace fairlead::load {
+
+class ServerProcess {
+ public:
+  // The ports of workers and payloads; 0: any.
+  struct Ports {
+    uint16_t workers = 0;
+    uint16_t payloads = 0;
+  };
+
+  // Starts it and waits until it is ready. `program` is the path of fairlead. What it logs goes to
+  // the file `log`. Ends this process with a message when it does not come up.
+  ServerProcess(const std::string& program, const std::string& data, const std::string& log,
+                const std::vector<std::string>& flags = {}, Ports ports = {});
+  // Kills it if it runs.
+  ~ServerProcess();
+  ServerProcess(const ServerProcess&) = delete;
+  ServerProcess& operator=(const ServerProcess&) = delete;
+
+  uint16_t api() const { return api_; }
+  uint16_t workers() const { return workers_; }
+  uint16_t payloads() const { return payloads_; }
+  uint16_t metrics() const { return metrics_; }
+
+  void kill();
+  // SIGTERM; its exit status.
+  int stop();
+  // Memory that it holds now.
+  uint64_t resident_bytes() const;
+
+ private:
+  void read_ready_line(int pipe);
+
+  pid_t pid_ = -1;
+  uint16_t api_ = 0;
+  uint16_t workers_ = 0;
+  uint16_t payloads_ = 0;
+  uint16_t metrics_ = 0;
+};
+
+// The program `fairlead` of the build that this process is from; FAIRLEAD_PROGRAM overrides it.
+std::string fairlead_program();
+
+}  // namespace fairlead::load
