@@ -55,6 +55,10 @@ std::string Child::line() {
   }
 }
 
+void Child::signal(int number) {
+  if (pid_ > 0) ::kill(pid_, number);
+}
+
 void Child::close_input() {
   if (input_ >= 0) ::close(std::exchange(input_, -1));
 }

@@ -20,6 +20,7 @@ class Child {
 
   // The next line that it says, without its end; empty when it has closed its output.
   std::string line();
+  void signal(int number);
   // The end of its input; servers stop at that.
   void close_input();
   // Waits for its end. -1: a signal ended it.

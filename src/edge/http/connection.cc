@@ -39,6 +39,18 @@ bool is_plain(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
 }
 
+// Counts as long as it lives.
+class Answering {
+ public:
+  explicit Answering(std::atomic<size_t>& count) : count_(count) { ++count_; }
+  ~Answering() { --count_; }
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+
+ private:
+  std::atomic<size_t>& count_;
+};
+
 // What every answer carries.
 constexpr std::string_view kSecurityHeaders =
     "X-Content-Type-Options: nosniff\r\n"
@@ -177,12 +189,16 @@ Connection::awaitable<bool> Connection::serve_one() {
     }
   }
   deadline_.reset();
-  bool keep_alive = parser_->keep_alive();
+  std::optional<Answering> answering(core_.answering);
   auto request = take_request();
-  if (!request) co_return co_await send(std::move(request.error()), {}, keep_alive);
+  if (!request) {
+    const bool keep_alive = parser_->keep_alive() && !core_.draining;
+    co_return co_await send(std::move(request.error()), {}, keep_alive);
+  }
   Reply reply = co_await reply_to(*request);
   if (closed_) co_return false;
   if (reply.stream) {
+    answering.reset();
     auto wish = *std::move(reply.stream);
     if (beast::websocket::is_upgrade(parser_->get())) {
       co_await stream_web_socket(*request, std::move(wish));
@@ -191,6 +207,7 @@ Connection::awaitable<bool> Connection::serve_one() {
     }
     co_return false;
   }
+  const bool keep_alive = parser_->keep_alive() && !core_.draining;
   co_return co_await send(std::move(reply), *request, keep_alive);
 }
 
@@ -269,6 +286,10 @@ std::expected<Request, Reply> Connection::take_request() {
 }
 
 Connection::awaitable<Reply> Connection::reply_to(Request& request) {
+  if (core_.draining) {
+    co_return std::move(
+        problem(503, "the server is stopping", "stopping").with("Retry-After", "1"));
+  }
   Gatekeeper& gatekeeper = listener_.gatekeeper;
   const Api& api = *listener_.settings.api;
   if (!listener_.settings.public_without_keys) {

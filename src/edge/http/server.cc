@@ -212,12 +212,15 @@ size_t Server::stream_readers() const {
 }
 
 Task<void> Server::stop(Duration patience) {
-  asio::post(core_->context, [core = core_] {
+  auto shut = std::make_shared<std::atomic<bool>>(false);
+  asio::post(core_->context, [core = core_, shut] {
     boost::system::error_code ignored;
     for (Listener& listener : core->listeners) listener.acceptor.close(ignored);
+    core->draining = true;
+    *shut = true;
   });
   MonotonicTime until = loop_.now() + patience;
-  while (core_->calls_out > 0 && loop_.now() < until) {
+  while ((!*shut || core_->calls_out > 0 || core_->answering > 0) && loop_.now() < until) {
     if (!co_await loop_.delay(limits::kLeasePollEvery)) break;
   }
 }

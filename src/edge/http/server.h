@@ -73,7 +73,8 @@ class Server {
   void publish(std::vector<TappedEvent> events);
   size_t stream_readers() const;
 
-  // Takes no more connections and waits until calls under way are answered, or patience is over.
+  // Takes no more connections and refuses further requests on those there are; waits until calls
+  // under way are answered, or patience is over.
   Task<void> stop(Duration patience);
 
  private:

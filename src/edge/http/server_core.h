@@ -69,9 +69,13 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   EventHub hub;
   std::shared_ptr<Bridge> bridge;
   bool stopping = false;
+  // New requests are refused, and connections end with their answer.
+  bool draining = false;
   MonotonicTime tls_checked{};
   std::atomic<size_t> stream_readers = 0;
   std::atomic<size_t> calls_out = 0;
+  // Requests that were read and whose answers are not yet sent.
+  std::atomic<size_t> answering = 0;
   Thread thread;
 };
 

@@ -96,6 +96,26 @@ TEST_F(FleetApi, ATopicMadeByACallLastsAcrossRestarts) {
   EXPECT_EQ(call(Method::kDelete, "/api/v1/topics/job.none").status, 404);
 }
 
+TEST_F(FleetApi, AnEditedFileIsInForceUnderWhatCallsDid) {
+  ASSERT_EQ(post("/api/v1/topics", R"({"name":"job.called","pool":"default"})").status, 201);
+  ASSERT_EQ(call(Method::kDelete, "/api/v1/topics/job.train").status, 204);
+  auto edited = [](const char* text) {
+    return std::make_shared<const routing::PoolMap>(*routing::parse_pool_map(text));
+  };
+  auto taken = run(pools_->replace_file(
+      edited("topics: {job.default: default, job.train: default, job.new: other}\n"
+             "pools: {default: {}, other: {}}\n")));
+  ASSERT_TRUE(taken.has_value()) << taken.error().message;
+  EXPECT_TRUE(pools_->topics().contains("job.new"));
+  EXPECT_TRUE(pools_->topics().contains("job.called"));
+  EXPECT_FALSE(pools_->topics().contains("job.train")) << "a call took it away";
+  EXPECT_NE(scheduler_->pools().pools_of(Topic("job.new")), nullptr);
+  auto refused =
+      run(pools_->replace_file(edited("topics: {job.new: other}\npools: {other: {}}\n")));
+  EXPECT_FALSE(refused.has_value()) << "job.called has no pool any more";
+  EXPECT_TRUE(pools_->topics().contains("job.default")) << "and all is as it was";
+}
+
 TEST_F(FleetApi, TopicsAreCheckedAndMayBeDisabled) {
   EXPECT_EQ(post("/api/v1/topics", R"({"name":"x","pool":"default"})").status, 400);
   EXPECT_EQ(post("/api/v1/topics", R"({"name":"job.x"})").status, 400);

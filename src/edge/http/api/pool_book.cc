@@ -64,18 +64,24 @@ void find_changes(const Entries& file, const Entries& wanted, Changes& changes) 
 PoolBook::PoolBook(Loop& loop, store::Store& store, std::shared_ptr<const routing::PoolMap> file,
                    InForce in_force)
     : loop_(loop), store_(store), in_force_(std::move(in_force)) {
-  for (const Topic& topic : file->topics()) {
-    TopicEntry& entry = file_topics_[topic.str()];
-    for (const PoolName& pool : *file->pools_of(topic)) entry.pools.push_back(pool.str());
+  Merged entries = entries_of(*file);
+  topics_ = file_topics_ = std::move(entries.topics);
+  pools_ = file_pools_ = std::move(entries.pools);
+}
+
+PoolBook::Merged PoolBook::entries_of(const routing::PoolMap& file) {
+  Merged out;
+  for (const Topic& topic : file.topics()) {
+    TopicEntry& entry = out.topics[topic.str()];
+    for (const PoolName& pool : *file.pools_of(topic)) entry.pools.push_back(pool.str());
   }
-  for (const routing::Pool& pool : file->pools()) {
-    PoolEntry& entry = file_pools_[pool.name.str()];
+  for (const routing::Pool& pool : file.pools()) {
+    PoolEntry& entry = out.pools[pool.name.str()];
     entry.requires_ = pool.capabilities;
     entry.description = pool.description;
     entry.status = pool.status;
   }
-  topics_ = file_topics_;
-  pools_ = file_pools_;
+  return out;
 }
 
 PoolBook::Merged PoolBook::merged(const PoolChanges& changes) const {
@@ -115,12 +121,38 @@ Task<Result<void>> PoolBook::start() {
   co_return Result<void>{};
 }
 
-Task<Result<void>> PoolBook::change(Edit edit) {
+Task<Result<void>> PoolBook::wait_for_my_turn() {
   MonotonicTime until = loop_.now() + limits::kLeaseWaitMax;
   while (changing_) {
     if (loop_.now() >= until) co_return fail(ErrorCode::kUnavailable, "another change is made");
     if (auto waited = co_await loop_.delay(limits::kLeasePollEvery); !waited) co_return waited;
   }
+  co_return Result<void>{};
+}
+
+Task<Result<void>> PoolBook::replace_file(std::shared_ptr<const routing::PoolMap> file) {
+  if (auto turn = co_await wait_for_my_turn(); !turn) co_return turn;
+  PoolChanges changes = changes_to(topics_, pools_);
+  Merged entries = entries_of(*file);
+  Merged both = entries;
+  apply_changes(both.topics, changes.topics);
+  apply_changes(both.pools, changes.pools);
+  auto map = map_of(both.topics, both.pools);
+  if (!map) {
+    co_return fail(ErrorCode::kInvalid, fmt::format("it does not go with the topics and pools that "
+                                                    "were made by calls: {}",
+                                                    map.error().message));
+  }
+  file_topics_ = std::move(entries.topics);
+  file_pools_ = std::move(entries.pools);
+  topics_ = std::move(both.topics);
+  pools_ = std::move(both.pools);
+  in_force_(*map);
+  co_return Result<void>{};
+}
+
+Task<Result<void>> PoolBook::change(Edit edit) {
+  if (auto turn = co_await wait_for_my_turn(); !turn) co_return turn;
   Topics topics = topics_;
   Pools pools = pools_;
   if (auto edited = edit(topics, pools); !edited) co_return edited;

@@ -72,6 +72,10 @@ class PoolBook {
   // kInvalid when the outcome would make no sense, kFull when there are too many entries.
   Task<Result<void>> change(Edit edit);
 
+  // The file was edited: what calls did stays, over the new one. kInvalid when they do not go
+  // together; everything is as it was then.
+  Task<Result<void>> replace_file(std::shared_ptr<const routing::PoolMap> file);
+
   const Topics& topics() const { return topics_; }
   const Pools& pools() const { return pools_; }
 
@@ -80,7 +84,9 @@ class PoolBook {
     Topics topics;
     Pools pools;
   };
+  static Merged entries_of(const routing::PoolMap& file);
   Merged merged(const PoolChanges& changes) const;
+  Task<Result<void>> wait_for_my_turn();
   PoolChanges changes_to(const Topics& topics, const Pools& pools) const;
 
   Loop& loop_;

@@ -1,0 +1,91 @@
+#include "app/demo.h"
+
+#include <cerrno>
+
+#include <fmt/format.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+namespace fairlead::app {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Duration kPatience = 10s;
+constexpr Duration kLookEvery = 5ms;
+// Where clients look when nobody tells them.
+constexpr std::string_view kUsualApi = "http://127.0.0.1:8081";
+
+}  // namespace
+
+Demo::Demo(http::Backend& backend, Place place, Say say)
+    : backend_(backend),
+      place_(std::move(place)),
+      say_(std::move(say)),
+      worker_({backend.loop, backend.clock, backend.bus, backend.store}, WorkerId("demo-echo"),
+              PoolName("default")) {}
+
+Task<void> Demo::run() {
+  if (auto started = worker_.start(); !started) {
+    say_("demo: the echo worker cannot start: " + started.error().message);
+    co_return;
+  }
+  for (const char* prompt : {"hello", "fair winds", "and following seas"}) {
+    auto job = co_await submit(prompt);
+    if (!job) co_return;
+    const job::State state = co_await end_of(*job);
+    say_(fmt::format("demo: job {} \"{}\" {}", job->str(), prompt, job::to_string(state)));
+    if (state != job::State::kSucceeded) co_return;
+  }
+  suggest();
+}
+
+void Demo::suggest() {
+  const char* program = program_invocation_name;
+  say_("");
+  say_("Everything works. Try next, in another terminal:");
+  if (place_.api != kUsualApi) say_(fmt::format("  export CORDUM_GATEWAY={}", place_.api));
+  if (place_.keys) say_("  export CORDUM_API_KEY=…                        one of your keys");
+  say_(fmt::format("  {} job submit --prompt hello    a job of your own: prints its id", program));
+  say_(fmt::format("  {} job status ID                what became of it", program));
+  say_(fmt::format("  {} worker --pool default -- cat a worker of your own: any program", program));
+  say_(fmt::format("  {} top                          what goes on", program));
+  say_(fmt::format("Ctrl-C stops the server; what it knows stays in {}.", place_.data));
+}
+
+// As a client would: the same reading, the same answer.
+Task<std::optional<JobId>> Demo::submit(std::string prompt) {
+  http::Request request;
+  request.method = http::Method::kPost;
+  request.path = "/api/v1/jobs";
+  request.body = json::serialize(json::object{{"prompt", prompt}, {"topic", "job.default"}});
+  request.caller = {TenantId("default"), true, http::Role::kAdmin, "demo"};
+  http::ReadTools tools{backend_.random, backend_.clock};
+  auto planned = api_.plan(std::move(request), tools);
+  http::Reply reply = planned ? co_await planned->call(backend_) : std::move(planned.error());
+  std::string body = reply.render ? reply.render() : std::move(reply.body);
+  json::error_code ignored;
+  json::value answer = json::parse(body, ignored);
+  const json::value* job = answer.is_object() ? answer.get_object().if_contains("job_id") : nullptr;
+  if (reply.status != 200 || !job || !job->is_string()) {
+    say_(fmt::format("demo: a job was refused: {}", body));
+    co_return std::nullopt;
+  }
+  co_return JobId(std::string(job->get_string()));
+}
+
+Task<job::State> Demo::end_of(JobId job) {
+  const MonotonicTime until = backend_.clock.monotonic() + kPatience;
+  job::State state = job::State::kPending;
+  while (!job::is_terminal(state) && backend_.clock.monotonic() < until) {
+    if (!co_await backend_.loop.delay(kLookEvery)) break;
+    auto loaded = co_await backend_.store.load(job, {});
+    if (loaded && loaded->record) state = loaded->record->state;
+  }
+  co_return state;
+}
+
+}  // namespace fairlead::app

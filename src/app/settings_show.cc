@@ -1,0 +1,70 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "app/settings.h"
+
+namespace fairlead::app {
+
+namespace {
+
+std::string shown(const Setting& setting, const Value& value) {
+  return setting.secret() && !value.text.empty() ? "(hidden)" : value.text;
+}
+
+}  // namespace
+
+std::string describe_settings() {
+  auto left = [](const Setting& setting) {
+    return setting.is_switch() ? setting.flag()
+                               : fmt::format("{} {}", setting.flag(), setting.shape);
+  };
+  size_t width = 0;
+  for (const Setting& setting : all_settings()) width = std::max(width, left(setting).size());
+  std::string text;
+  for (const Setting& setting : all_settings()) {
+    text += fmt::format("  {:<{}}  {}", left(setting), width, setting.help);
+    if (!setting.is_switch() && !setting.fallback.empty()) {
+      text += fmt::format(" (default {})", setting.fallback);
+    }
+    if (!setting.also.empty()) text += fmt::format(" (also {})", setting.also);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string show_table(const Settings& settings) {
+  size_t names = 7, values = 5;
+  for (const Setting& setting : all_settings()) {
+    names = std::max(names, setting.name.size());
+    values = std::max(values, shown(setting, settings.value(setting.name)).size());
+  }
+  values = std::min<size_t>(values, 60);
+  std::string text = fmt::format("{:<{}}  {:<{}}  FROM\n", "SETTING", names, "VALUE", values);
+  for (const Setting& setting : all_settings()) {
+    const Value& value = settings.value(setting.name);
+    std::string from = to_string(value.source);
+    if (!value.place.empty()) from += " (" + value.place + ")";
+    std::string kept = shown(setting, value);
+    text += fmt::format("{:<{}}  {:<{}}  {}\n", setting.name, names, kept.empty() ? "-" : kept,
+                        values, from);
+  }
+  return text;
+}
+
+std::string show_json(const Settings& settings) {
+  boost::json::object all;
+  for (const Setting& setting : all_settings()) {
+    const Value& value = settings.value(setting.name);
+    boost::json::object entry{{"value", shown(setting, value)},
+                              {"source", to_string(value.source)}};
+    if (!value.place.empty()) entry["from"] = value.place;
+    all[setting.name] = std::move(entry);
+  }
+  return boost::json::serialize(all) + "\n";
+}
+
+}  // namespace fairlead::app

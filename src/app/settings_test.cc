@@ -1,0 +1,246 @@
+#include "app/settings.h"
+
+#include <cstdio>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "app/config.h"
+
+namespace fairlead::app {
+namespace {
+
+using testing::HasSubstr;
+using Words = std::vector<std::string_view>;
+using Variables = std::map<std::string, std::string>;
+
+std::expected<Settings, Wrong> resolve(const Words& words, const Variables& variables = {}) {
+  return Settings::resolve(words, [&](const std::string& name) -> const char* {
+    auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+// The file is gone with the object.
+class File {
+ public:
+  explicit File(const std::string& text)
+      : path_(testing::TempDir() + "fairlead-settings-" + std::to_string(::getpid()) + ".yaml") {
+    std::ofstream(path_) << text;
+  }
+  ~File() { std::remove(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+Wrong wrong_of(const Words& words, const Variables& variables = {}) {
+  auto settings = resolve(words, variables);
+  if (settings) return {};
+  return settings.error();
+}
+
+TEST(Settings, WithoutAWordAreTheDefaultsOfThisMachine) {
+  auto settings = resolve({});
+  ASSERT_TRUE(settings.has_value());
+  EXPECT_EQ(settings->text("data"), "./fairlead-data");
+  EXPECT_EQ(settings->text("listen-api"), "127.0.0.1:8081");
+  EXPECT_EQ(settings->text("listen-workers"), "127.0.0.1:4222");
+  EXPECT_EQ(settings->text("listen-payloads"), "127.0.0.1:6379");
+  EXPECT_EQ(settings->text("listen-metrics"), "127.0.0.1:2112");
+  for (const Setting& setting : all_settings()) {
+    EXPECT_EQ(settings->value(setting.name).source, Source::kDefault) << setting.name;
+  }
+}
+
+TEST(Settings, AFlagBeatsTheEnvironmentBeatsTheFileBeatsTheDefault) {
+  File file("data: from-file\ninstance: from-file\nlog_level: error\n");
+  auto settings =
+      resolve({"--data", "from-flag", "--config", file.path()},
+              {{"FAIRLEAD_DATA", "from-environment"}, {"FAIRLEAD_INSTANCE", "from-environment"}});
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  EXPECT_EQ(settings->text("data"), "from-flag");
+  EXPECT_EQ(settings->value("data").source, Source::kFlag);
+  EXPECT_EQ(settings->value("data").place, "--data");
+  EXPECT_EQ(settings->text("instance"), "from-environment");
+  EXPECT_EQ(settings->value("instance").source, Source::kEnvironment);
+  EXPECT_EQ(settings->value("instance").place, "FAIRLEAD_INSTANCE");
+  EXPECT_EQ(settings->text("log-level"), "error");
+  EXPECT_EQ(settings->value("log-level").source, Source::kFile);
+  EXPECT_EQ(settings->value("log-level").place, file.path() + " line 3: log_level");
+  EXPECT_EQ(settings->value("log-format").source, Source::kDefault);
+}
+
+TEST(Settings, TheFileCanBeNamedByTheEnvironment) {
+  File file("data: from-file\n");
+  auto settings = resolve({}, {{"FAIRLEAD_CONFIG", file.path()}});
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  EXPECT_EQ(settings->text("data"), "from-file");
+}
+
+TEST(Settings, EveryOneIsAFlagAVariableAndAKeyOfTheFile) {
+  for (const Setting& setting : all_settings()) {
+    const std::string good = setting.fallback.empty() ? "x" : std::string(setting.fallback);
+    if (!setting.check(good).empty() || setting.name == kConfigSetting) continue;
+    const std::string flag = setting.flag() + "=" + good;
+    auto by_flag = resolve({flag});
+    ASSERT_TRUE(by_flag.has_value()) << by_flag.error().message;
+    EXPECT_EQ(by_flag->value(setting.name).source, Source::kFlag) << setting.name;
+    auto by_variable = resolve({}, {{setting.variable(), good}});
+    ASSERT_TRUE(by_variable.has_value()) << by_variable.error().message;
+    EXPECT_EQ(by_variable->value(setting.name).source, Source::kEnvironment) << setting.name;
+    auto by_file = parse_settings_file(setting.key() + ": \"" + good + "\"\n", "f");
+    ASSERT_TRUE(by_file.has_value()) << by_file.error().message;
+    EXPECT_EQ(by_file->at(setting.name).text, good);
+  }
+}
+
+TEST(Settings, VariablesOfOtherToolsCountBehindOurs) {
+  EXPECT_EQ(resolve({}, {{"CORDUM_API_KEY", "theirs"}})->text("api-key"), "theirs");
+  EXPECT_EQ(resolve({}, {{"CORDUM_API_KEY", "theirs"}})->value("api-key").place, "CORDUM_API_KEY");
+  auto both = resolve({}, {{"CORDUM_API_KEY", "theirs"}, {"FAIRLEAD_API_KEY", "ours"}});
+  EXPECT_EQ(both->text("api-key"), "ours");
+}
+
+TEST(Settings, SwitchesNeedNoValue) {
+  EXPECT_EQ(resolve({"--demo"})->text("demo"), "true");
+  EXPECT_EQ(resolve({"--demo=false"})->text("demo"), "false");
+}
+
+TEST(Settings, WhatIsWrongWithAFlagIsSaidInOneLine) {
+  EXPECT_EQ(wrong_of({"--lisen-api", "x"}).message, "there is no flag --lisen-api (see --help)");
+  EXPECT_EQ(wrong_of({"--data"}).message, "--data needs a value: --data FOLDER");
+  EXPECT_EQ(wrong_of({"--data", "--demo"}).message, "--data needs a value: --data FOLDER");
+  EXPECT_EQ(wrong_of({"start"}).message,
+            "\"start\" is no flag: every setting is --name VALUE (see --help)");
+  EXPECT_THAT(wrong_of({"--listen-api", "8081"}).message,
+              HasSubstr("--listen-api is \"8081\", must be HOST:PORT, as 127.0.0.1:8081"));
+  EXPECT_EQ(wrong_of({"--log-format", "xml"}).message,
+            "--log-format is \"xml\", must be text or json");
+  EXPECT_EQ(wrong_of({"--data="}).message, "--data is \"\", must not be empty");
+  for (const Words& words : {Words{"--nothing"}, Words{"--data"}, Words{"--log-level", "loud"}}) {
+    EXPECT_EQ(wrong_of(words).status, kUsage);
+  }
+}
+
+TEST(Settings, WhatIsWrongWithAVariableNamesIt) {
+  EXPECT_EQ(wrong_of({}, {{"FAIRLEAD_RATE_LIMIT", "fast"}}).message,
+            "FAIRLEAD_RATE_LIMIT is \"fast\", must be a number, as 500");
+  EXPECT_EQ(wrong_of({}, {{"CORDUM_ALLOWED_ORIGINS", "example.com"}}).status, kUsage);
+}
+
+TEST(Settings, WhatIsWrongWithTheFileNamesFileLineAndSetting) {
+  auto wrong = [](const char* text) { return parse_settings_file(text, "f.yaml").error().message; };
+  EXPECT_THAT(wrong("data: x\nlisten_ap: y\n"),
+              HasSubstr("f.yaml line 2: there is no setting \"listen_ap\""));
+  EXPECT_THAT(wrong("config: x\n"), HasSubstr("there is no setting \"config\""));
+  EXPECT_THAT(wrong("data: {a: b}\n"), HasSubstr("f.yaml line 1: data must be a text or a list"));
+  EXPECT_THAT(wrong("data: x\ndata: y\n"), HasSubstr("given twice"));
+  EXPECT_THAT(wrong("- data\n"), HasSubstr("f.yaml: must be a map of settings"));
+  EXPECT_THAT(wrong("data: [x\n"), HasSubstr("f.yaml line "));
+  File file("rate_limit: fast\n");
+  EXPECT_EQ(wrong_of({"--config", file.path()}).message,
+            file.path() + " line 1: rate_limit is \"fast\", must be a number, as 500");
+}
+
+TEST(Settings, AFileThatCannotBeReadIsAFailure) {
+  Wrong wrong = wrong_of({"--config", "/nowhere/at/all.yaml"});
+  EXPECT_EQ(wrong.status, kFailure);
+  EXPECT_EQ(wrong.message,
+            "settings file /nowhere/at/all.yaml cannot be read: No such file or directory");
+  EXPECT_THAT(wrong_of({"--config", "/"}).message, HasSubstr("Is a directory"));
+}
+
+TEST(Settings, AListInTheFileIsItsPartsBetweenCommas) {
+  auto values = parse_settings_file("allowed_origins:\n  - http://a\n  - http://b\n", "f");
+  EXPECT_EQ(values->at("allowed-origins").text, "http://a,http://b");
+}
+
+TEST(Settings, AreShownWithTheirSourceAndWithoutSecrets) {
+  auto settings = resolve({"--api-key", "geheim", "--data", "d"}, {{"FAIRLEAD_INSTANCE", "one"}});
+  std::string table = show_table(*settings);
+  EXPECT_THAT(table, testing::ContainsRegex("data +d +flag \\(--data\\)\n"));
+  EXPECT_THAT(table,
+              testing::ContainsRegex("instance +one +environment \\(FAIRLEAD_INSTANCE\\)\n"));
+  EXPECT_THAT(table, testing::ContainsRegex("log-level +info +default\n"));
+  EXPECT_THAT(table, testing::ContainsRegex("api-key +\\(hidden\\) +flag"));
+  EXPECT_THAT(table, testing::Not(HasSubstr("geheim")));
+  std::string json = show_json(*settings);
+  EXPECT_THAT(json, HasSubstr(R"("data":{"value":"d","source":"flag","from":"--data"})"));
+  EXPECT_THAT(json, HasSubstr(R"("log-level":{"value":"info","source":"default"})"));
+  EXPECT_THAT(json, testing::Not(HasSubstr("geheim")));
+}
+
+TEST(Settings, HelpTellsEveryOne) {
+  std::string help = describe_settings();
+  for (const Setting& setting : all_settings()) EXPECT_THAT(help, HasSubstr(setting.flag()));
+}
+
+TEST(HostPort, IsAnAddressAndAPort) {
+  EXPECT_EQ(parse_host_port("localhost:0")->text(), "127.0.0.1:0");
+  EXPECT_EQ(parse_host_port("[::1]:65535")->text(), "[::1]:65535");
+  EXPECT_EQ(parse_host_port("0.0.0.0:80")->port, 80);
+  for (const char* wrong : {"", ":80", "80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536",
+                            "127.0.0.1:-1", "::1:80", "[127.0.0.1]:80", "example.com:80", "a:b"}) {
+    EXPECT_FALSE(parse_host_port(wrong).has_value()) << wrong;
+  }
+}
+
+TEST(Config, ACertificateNeedsItsKey) {
+  auto wrong = [](const Words& words) { return config_of(*resolve(words)).error(); };
+  EXPECT_EQ(wrong({"--api-tls-cert", "c.pem"}).message,
+            "--api-tls-cert is set without --api-tls-key: TLS needs both files");
+  EXPECT_EQ(wrong({"--workers-tls-client-ca", "c.pem"}).message,
+            "--workers-tls-client-ca is set without --workers-tls-cert: TLS needs both files");
+  EXPECT_THAT(wrong({"--payloads-tls-cert", "/no/c.pem", "--payloads-tls-key", "k"}).message,
+              HasSubstr("/no/c.pem"));
+}
+
+TEST(Config, CarriesWhatWasSet) {
+  auto config = config_of(*resolve({"--rate-limit",        "7",
+                                    "--rate-burst",        "8",
+                                    "--public-rate-limit", "9",
+                                    "--public-rate-burst", "10",
+                                    "--allowed-origins",   "http://a, http://b",
+                                    "--worker-token",      "t",
+                                    "--worker-user",       "u",
+                                    "--worker-password",   "p",
+                                    "--running-timeout",   "1.5",
+                                    "--dispatch-timeout",  "2"}));
+  ASSERT_TRUE(config.has_value());
+  EXPECT_EQ(config->access.rate.per_second, 7);
+  EXPECT_EQ(config->access.rate.burst, 8);
+  EXPECT_EQ(config->access.public_rate.per_second, 9);
+  EXPECT_EQ(config->access.public_rate.burst, 10);
+  EXPECT_EQ(config->access.allowed_origins, (std::vector<std::string>{"http://a", "http://b"}));
+  EXPECT_EQ(config->credentials.token, "t");
+  EXPECT_EQ(config->credentials.user, "u");
+  EXPECT_EQ(config->credentials.password, "p");
+  EXPECT_EQ(config->scheduler.timeouts.running, std::chrono::milliseconds(1500));
+  EXPECT_EQ(config->scheduler.timeouts.dispatch, std::chrono::seconds(2));
+}
+
+TEST(Config, KeysComeFromEverySource) {
+  File file(R"([{"key":"three","tenant":"acme","role":"viewer"}])");
+  auto keys = read_keys({"one", "acme:two:operator", file.path()});
+  ASSERT_TRUE(keys.has_value()) << keys.error().message;
+  EXPECT_EQ((*keys)->size(), 3u);
+  File empty("\n");
+  EXPECT_THAT(read_keys({"", "", empty.path()}).error().message, HasSubstr("has no key"));
+  EXPECT_THAT(read_keys({"", "a:b:king", ""}).error().message,
+              HasSubstr("api-keys: API keys, entry 1: role \"king\" must be"));
+}
+
+TEST(Config, JobDefaultGoesToPoolDefaultOutOfTheBox) {
+  auto map = read_pools("");
+  ASSERT_TRUE(map.has_value());
+  EXPECT_EQ(*(*map)->pools_of(Topic("job.default")), std::vector{PoolName("default")});
+  EXPECT_EQ(read_pools("/no/pools.yaml").error().message,
+            "pools file /no/pools.yaml cannot be read: No such file or directory");
+}
+
+}  // namespace
+}  // namespace fairlead::app
