@@ -44,12 +44,9 @@ class ApiWorld {
     request.query = *std::move(query);
     request.body = std::move(message.body());
     request.caller = {TenantId("default"), true, http::Role::kAdmin, {}};
-    switch (message.method()) {
-      case bhttp::verb::post: request.method = http::Method::kPost; break;
-      case bhttp::verb::put: request.method = http::Method::kPut; break;
-      case bhttp::verb::patch: request.method = http::Method::kPatch; break;
-      case bhttp::verb::delete_: request.method = http::Method::kDelete; break;
-      default: break;
+    using enum http::Method;
+    for (http::Method method : {kPost, kPut, kPatch, kDelete}) {
+      if (message.method_string() == http::to_string(method)) request.method = method;
     }
     http::ReadTools tools{world_.random, world_.clock};
     auto planned = api_.plan(std::move(request), tools);

@@ -2,9 +2,10 @@
 #include <array>
 #include <string>
 
+#include <google/protobuf/stubs/logging.h>
+
 #include "fuzz/world.h"
 #include "job/codec.h"
-#include "job/wire_fields.h"
 #include "job/request.h"
 
 namespace fairlead::fuzz {
@@ -44,6 +45,12 @@ void say_all(std::string_view input) {
 
 }  // namespace
 }  // namespace fairlead::fuzz
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  // It tells of every text that is not UTF-8.
+  google::protobuf::SetLogHandler(nullptr);
+  return 0;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fairlead::fuzz::say_all({reinterpret_cast<const char*>(data), size});

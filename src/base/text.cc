@@ -52,4 +52,26 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return out;
 }
 
+bool is_utf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    auto first = static_cast<uint8_t>(text[i]);
+    size_t more = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+    if (more == 0) {
+      ++i;
+      continue;
+    }
+    if (first < 0xc2 || first > 0xf4 || i + more >= text.size()) return false;
+    uint32_t code = first & (0x3f >> more);
+    for (size_t j = 1; j <= more; ++j) {
+      auto next = static_cast<uint8_t>(text[i + j]);
+      if ((next & 0xc0) != 0x80) return false;
+      code = code << 6 | (next & 0x3f);
+    }
+    constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
+    if (code < kLeast[more] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
+    i += more + 1;
+  }
+  return true;
+}
+
 }  // namespace fairlead

@@ -14,5 +14,7 @@ std::string lower(std::string_view text);
 std::vector<std::string> normalised(const std::vector<std::string>& words);
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
+// Whether it is well-formed UTF-8: no overlong forms, no halves of surrogate pairs.
+bool is_utf8(std::string_view text);
 
 }  // namespace fairlead

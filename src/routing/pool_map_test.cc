@@ -127,6 +127,10 @@ TEST(PoolMapError, ANameGivenTwiceIsRejected) {
   EXPECT_THAT(error_of("topics: {t: a}\npools: {a: {}, a: {}}"), HasSubstr("twice"));
 }
 
+TEST(PoolMapError, TextThatTheParserStumblesOnIsRefusedAndDoesNotHang) {
+  EXPECT_THAT(error_of(std::string(",\0t", 3)), HasSubstr("one YAML document"));
+}
+
 TEST(PoolMapError, WhatIsNoYamlSaysWhere) {
   EXPECT_THAT(error_of("topics: {t: a}\npools: [unclosed\n"), HasSubstr("line"));
 }

@@ -2,9 +2,11 @@
 #include <charconv>
 #include <exception>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include "base/limits.h"
@@ -133,6 +135,34 @@ class Reader {
   size_t names_ = 0;
 };
 
+// Hears a document and keeps nothing of it.
+class Deaf final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// YAML::LoadAll would tell too, but where the parser stands still (as at a comma that opens the
+// file) it reads documents for ever.
+bool is_one_document(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Deaf deaf;
+  int documents = 0;
+  while (documents < 2 && parser.HandleNextDocument(deaf)) ++documents;
+  return documents == 1;
+}
+
 }  // namespace
 
 Result<PoolMap> parse_pool_map(std::string_view yaml) {
@@ -141,11 +171,12 @@ Result<PoolMap> parse_pool_map(std::string_view yaml) {
                                                  yaml.size(), kFileBytesMax));
   }
   try {
-    std::vector<YAML::Node> documents = YAML::LoadAll(std::string(yaml));
-    if (documents.size() != 1) throw Malformed{"must be one YAML document with topics and pools"};
+    std::string text(yaml);
+    if (!is_one_document(text)) throw Malformed{"must be one YAML document with topics and pools"};
+    YAML::Node document = YAML::Load(text);
     Reader reader;
     YAML::Node topics, pools;
-    reader.entries(documents.front(), "the file",
+    reader.entries(document, "the file",
                    [&](const std::string& key, const YAML::Node& at, const YAML::Node& value) {
                      if (key != "topics" && key != "pools") {
                        refuse(at, fmt::format("unknown key \"{}\": the file may have topics and "

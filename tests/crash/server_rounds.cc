@@ -235,7 +235,7 @@ class Rounds {
   std::string folder_;
   SeededRandom random_;
   load::asio::io_context context_;
-  load::ServerProcess::Ports ports_;
+  load::ServerPorts ports_;
   std::unique_ptr<load::ServerProcess> server_;
   std::vector<std::unique_ptr<load::NatsWorker>> workers_;
   std::vector<std::unique_ptr<OwnWorker>> own_;

@@ -41,7 +41,7 @@ uint16_t port_of(std::string_view line, std::string_view name) {
 
 ServerProcess::ServerProcess(const std::string& program, const std::string& data,
                              const std::string& log, const std::vector<std::string>& flags,
-                             Ports ports) {
+                             ServerPorts ports) {
   std::vector<std::string> words = {program,
                                     "up",
                                     "--data",

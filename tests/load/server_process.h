@@ -9,18 +9,18 @@
 
 namespace fairlead::load {
 
+// Where workers and payloads are served; 0: any free port.
+struct ServerPorts {
+  uint16_t workers = 0;
+  uint16_t payloads = 0;
+};
+
 class ServerProcess {
  public:
-  // The ports of workers and payloads; 0: any.
-  struct Ports {
-    uint16_t workers = 0;
-    uint16_t payloads = 0;
-  };
-
   // Starts it and waits until it is ready. `program` is the path of fairlead. What it logs goes to
   // the file `log`. Ends this process with a message when it does not come up.
   ServerProcess(const std::string& program, const std::string& data, const std::string& log,
-                const std::vector<std::string>& flags = {}, Ports ports = {});
+                const std::vector<std::string>& flags = {}, ServerPorts ports = {});
   // Kills it if it runs.
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;

@@ -59,6 +59,7 @@ std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_s
     if (c == '\0') return std::nullopt;
     decoded += c;
   }
+  if (!is_utf8(decoded)) return std::nullopt;
   return decoded;
 }
 
@@ -76,7 +77,8 @@ Result<Pairs> parse_query(std::string_view text) {
     auto value = percent_decoded(part.substr(std::min(equals + 1, part.size())), true);
     if (!name || !value) {
       return fail(ErrorCode::kInvalid,
-                  "the query holds a '%' that two hexadecimal digits do not follow");
+                  "the query is not UTF-8, or holds a '%' that two hexadecimal digits do not "
+                  "follow");
     }
     pairs.emplace_back(*std::move(name), *std::move(value));
   }
@@ -140,8 +142,8 @@ std::expected<Planned, Reply> Api::plan(Request request, ReadTools& tools) const
           auto decoded = percent_decoded(segments[i], false);
           if (!decoded) {
             return std::unexpected(problem(400,
-                                           "the path holds a '%' that two hexadecimal digits do "
-                                           "not follow",
+                                           "the path is not UTF-8, or holds a '%' that two "
+                                           "hexadecimal digits do not follow",
                                            "invalid_request"));
           }
           request.parameters.push_back(*std::move(decoded));

@@ -40,7 +40,7 @@ class Api {
   std::map<size_t, std::vector<std::pair<std::vector<std::string>, const Route*>>> by_length_;
 };
 
-// Percent-decoded; nothing when it is malformed or holds a zero byte.
+// Percent-decoded; nothing when it is malformed, no UTF-8, or holds a zero byte.
 std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_space);
 // The parameters behind '?'; the error says what is wrong with them.
 Result<Pairs> parse_query(std::string_view text);

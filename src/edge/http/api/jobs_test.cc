@@ -213,6 +213,7 @@ TEST_F(JobsApi, UnknownPathsAndMethodsAreToldApart) {
   EXPECT_EQ(wrong.status, 405);
   EXPECT_NE(wrong.header("Allow").find("POST"), std::string::npos);
   EXPECT_EQ(get("/api/v1/jobs/%zz").status, 400);
+  EXPECT_EQ(get("/api/v1/jobs/%ff").status, 400);
 }
 
 }  // namespace

@@ -105,8 +105,13 @@ Reply reply_empty(int status) {
 }
 
 Reply problem(int status, std::string_view message, std::string_view code, json::object extra) {
+  std::string shown(message);
+  // It may show what the caller said, and the answer has to be JSON.
+  if (!is_utf8(shown)) {
+    std::ranges::replace_if(shown, [](char c) { return static_cast<uint8_t>(c) >= 0x80; }, '?');
+  }
   json::object body;
-  body["error"] = message;
+  body["error"] = shown;
   body["code"] = code.empty() ? code_of(message) : std::string(code);
   body["status"] = status;
   for (auto& [name, value] : extra) body[name] = value;
