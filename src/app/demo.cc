@@ -48,11 +48,16 @@ void Demo::suggest() {
   say_("");
   say_("Everything works. Try next, in another terminal:");
   if (place_.api != kUsualApi) say_(fmt::format("  export CORDUM_GATEWAY={}", place_.api));
-  if (place_.keys) say_("  export CORDUM_API_KEY=…                        one of your keys");
-  say_(fmt::format("  {} job submit --prompt hello    a job of your own: prints its id", program));
-  say_(fmt::format("  {} job status ID                what became of it", program));
-  say_(fmt::format("  {} worker --pool default -- cat a worker of your own: any program", program));
-  say_(fmt::format("  {} top                          what goes on", program));
+  if (place_.keys) say_("  export CORDUM_API_KEY=…");
+  const std::pair<const char*, const char*> tries[] = {
+      {"job submit --prompt hello", "a job of your own: prints its id"},
+      {"job status ID", "what became of it"},
+      {"worker --pool default -- cat", "a worker of your own: any program"},
+      {"top", "what goes on"},
+  };
+  for (const auto& [command, meaning] : tries) {
+    say_(fmt::format("  {} {:<30} # {}", program, command, meaning));
+  }
   say_(fmt::format("Ctrl-C stops the server; what it knows stays in {}.", place_.data));
 }
 

@@ -1,7 +1,7 @@
 // How long a server that was told to stop takes for each thing, and for all.
 #pragma once
 
-#include "base/limits.h"
+#include "edge/net/net_limits.h"
 
 namespace fairlead::app {
 
@@ -11,7 +11,7 @@ inline constexpr Duration kDrainListener = std::chrono::milliseconds(700);
 // After it the process ends as it is: what was acknowledged is on disk.
 inline constexpr Duration kDrainAll = std::chrono::seconds(9);
 
-static_assert(kDrainCalls + kDrainScheduler + 2 * (kDrainListener + limits::kLingerWait) <
+static_assert(kDrainCalls + kDrainScheduler + 2 * (kDrainListener + limits::kStopLingerWait) <
                   kDrainAll,
               "everything has its time");
 

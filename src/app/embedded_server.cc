@@ -211,10 +211,17 @@ void EmbeddedServer::drain() {
 // come after that are kept by the bus for the next start.
 Task<void> EmbeddedServer::stop() {
   log_.info("draining", {});
+  auto done = [this](const char* part) {
+    log_.write(Log::Level::kDebug, "drained", {{"part", part}});
+  };
   co_await http_->stop(kDrainCalls);
+  done("calls");
   co_await scheduler_->stop(kDrainScheduler);
+  done("scheduler");
   co_await nats_->stop(kDrainListener);
+  done("workers");
   co_await resp_->stop(kDrainListener);
+  done("payloads");
   bus_->cancel();
   (void)co_await bus_->idle();
   log_.info("stopped", {});

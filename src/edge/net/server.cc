@@ -14,6 +14,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "edge/net/connection.h"
+#include "edge/net/net_limits.h"
 #include "runtime/thread.h"
 
 namespace fairlead::edge {
@@ -83,6 +84,10 @@ class Server::Core final : public ConnectionHost {
       stopping_ = true;
       for (auto& [id, connection] : std::map(connections_)) connection->close();
       end_if_empty();
+      pause_.expires_after(limits::kStopLingerWait);
+      pause_.async_wait([this](boost::system::error_code error) {
+        if (!error) drop_all();
+      });
     });
     thread_->join();
     thread_.reset();

@@ -50,7 +50,7 @@ class Server {
   // on the server's thread, behind what protocols have posted because of what they received before.
   void shut_doors(Work then);
   // Any thread but its own: every connection takes what was given to it, at most for
-  // limits::kLingerWait, and ends; then the thread does.
+  // limits::kStopLingerWait, and ends; then the thread does.
   void stop();
   // Any thread but its own: connections are cut off and the thread ends, if it has not.
   void cut();

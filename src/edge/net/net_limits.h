@@ -1,0 +1,14 @@
+// The limits of listeners' own, each with its reason.
+#pragma once
+
+#include "base/limits.h"
+
+namespace fairlead::limits {
+
+// Connections of a listener that stops may take what was given to them for this long: a server that
+// drains has little time.
+inline constexpr Duration kStopLingerWait = 1s;
+
+static_assert(kStopLingerWait <= kLingerWait);
+
+}  // namespace fairlead::limits
