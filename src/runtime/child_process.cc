@@ -51,7 +51,7 @@ struct Pipe {
 };
 
 bool is_runnable(const std::string& path) {
-  struct stat about {};
+  struct stat about{};
   return ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&
          ::access(path.c_str(), X_OK) == 0;
 }

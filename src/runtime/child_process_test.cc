@@ -3,10 +3,9 @@
 #include <csignal>
 #include <fstream>
 
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <unistd.h>
-
-#include <gtest/gtest.h>
 
 namespace fairlead {
 namespace {
