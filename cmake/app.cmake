@@ -1,6 +1,7 @@
 # The program `fairlead`, which knows every part, and what it says of its own build.
 fairlead_folder(app src/app USES fairlead_edge_http fairlead_edge_metrics fairlead_edge_nats
-                fairlead_edge_resp fairlead_store_rocksdb fairlead_bus_local yaml-cpp Boost::json)
+                fairlead_edge_resp fairlead_store_rocksdb fairlead_bus_local fairlead_worker
+                fairlead_cli yaml-cpp Boost::json)
 
 set(fairlead_commit unknown)
 set(fairlead_commit_date unknown)

@@ -22,7 +22,7 @@ HOUSE = ("base", "runtime", "job", "routing", "policy", "output", "store", "bus"
 PURE = ("job", "routing", "policy", "output")
 # Contracts whose implementations are folders of their own, known only to app/ and to tests.
 CONTRACTS = ("store", "bus")
-ASIO_FOLDERS = ("runtime", "edge", "bus")
+ASIO_FOLDERS = ("runtime", "edge", "bus", "worker", "cli")
 
 CLOCK = "take the time from the Clock of the loop (runtime/clock.h)"
 SLEEP = "nothing sleeps: co_await loop.delay(…), and let tests move simulated time"
@@ -132,7 +132,7 @@ def check_implementations_stay_hidden(path, text):
 
 
 def check_asio(path, text):
-    """Asio stays behind the loop, the edges and the bus."""
+    """Asio stays behind the loop, the edges and the bus, and in the clients of those edges."""
     folder = folder_of(path)
     if folder is None or folder in ASIO_FOLDERS:
         return

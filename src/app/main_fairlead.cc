@@ -8,19 +8,12 @@
 
 #include "app/build_info.h"
 #include "app/up_command.h"
+#include "cli/cli.h"
+#include "worker/worker_command.h"
 
 namespace {
 
 using Words = std::span<const std::string_view>;
-
-constexpr const char* kHelp = R"(fairlead: leads every job to one fit worker, and accounts for it
-
-  fairlead up              start the server (--demo: with an echo worker and a few jobs)
-  fairlead settings        the settings in force, and where each came from
-  fairlead version         what was built
-
-Each has --help, with examples.
-)";
 
 std::string_view base_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
@@ -33,26 +26,20 @@ int show_version() {
   return 0;
 }
 
-// What belongs to the command line and to the worker.
-int run_other(std::string_view program, Words words) {
-  std::fputs(
-      fmt::format("{}: there is no verb \"{}\": see {} help\n", program, words[0], program).c_str(),
-      stderr);
-  return 2;
+// `worker list` asks a server; every other `worker` is one.
+bool is_listing(Words behind_worker) {
+  return !behind_worker.empty() && behind_worker[0] == "list";
 }
 
 int run(std::string_view program, Words words) {
-  if (program == "cordumctl") return run_other(program, words);
-  const std::string_view verb = words.empty() ? "help" : words[0];
-  const Words rest = words.empty() ? words : words.subspan(1);
+  if (program == "cordumctl" || words.empty()) return fairlead::cli::run(program, words);
+  const std::string_view verb = words[0];
+  const Words rest = words.subspan(1);
   if (verb == "up") return fairlead::app::up(rest);
   if (verb == "settings") return fairlead::app::show_settings(rest);
+  if (verb == "worker" && !is_listing(rest)) return fairlead::worker::run(rest);
   if (verb == "version" || verb == "--version") return show_version();
-  if (verb == "help" || verb == "--help" || verb == "-h") {
-    std::fputs(kHelp, stdout);
-    return 0;
-  }
-  return run_other(program, words);
+  return fairlead::cli::run(program, words);
 }
 
 }  // namespace

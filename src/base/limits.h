@@ -194,6 +194,37 @@ inline constexpr size_t kInlineCommandBytesMax = 16 << 10;
 // Commands of one connection under way; then reading pauses.
 inline constexpr size_t kPipelineMax = 1024;
 
+// --- The worker that runs any program ------------------------------------------------------------
+// Between heartbeats: six are missed before a worker counts as lost.
+inline constexpr Duration kHeartbeatEvery = 5s;
+// A program that was told to stop is killed after this, unless --grace says otherwise.
+inline constexpr Duration kStopGrace = 10s;
+// What a program leaves running may hold its pipes open this long after its end.
+inline constexpr Duration kPipeLinger = 1s;
+// Of standard output, unless --output-max says otherwise; more ends the job.
+inline constexpr size_t kOutputBytesDefault = 8 << 20;
+// Of standard error, the end is kept for the job's error message.
+inline constexpr size_t kErrorTailBytes = kReasonBytesMax;
+inline constexpr size_t kProgressLineBytesMax = 1024;
+// Lines of one job that come faster than this are not all told.
+inline constexpr Duration kProgressEvery = 100ms;
+inline constexpr int kParallelMax = 1024;
+// Jobs that wait in the worker when it is given more than it can run; the rest are given back.
+inline constexpr size_t kWorkerQueueMax = 256;
+// Ended jobs whose outcome a worker remembers, so that none is run again.
+inline constexpr size_t kRunsRememberedMax = 10'000;
+// Results that a server took without saying so are sent this often, then believed.
+inline constexpr int kUnansweredResultsMax = 5;
+inline constexpr Duration kResultAnswerWait = 5s;
+inline constexpr Duration kReconnectFirst = 100ms;
+inline constexpr Duration kReconnectMax = 5s;
+inline constexpr Duration kConnectWait = 5s;
+// A connection on which nothing was heard for this long is asked, and after as much again left.
+inline constexpr Duration kClientPingEvery = 10s;
+// What a client may have unsent; more and the connection is given up.
+inline constexpr size_t kClientUnsentBytesMax = 16 << 20;
+inline constexpr Duration kPayloadWait = 30s;
+
 // --- Metrics -------------------------------------------------------------------------------------
 // Distinct label values of one metric; what comes after them is counted as "other".
 inline constexpr size_t kMetricLabelValuesMax = 200;
@@ -206,6 +237,9 @@ static_assert(kAliveRenewEvery * 3 < kAliveTtl, "two lost signs of life are not 
 static_assert(kAliveRenewEvery + kAliveSafetyMargin < kAliveTtl, "a healthy replica may publish");
 static_assert(kClaimTtl > kSweepEvery, "a claim is not swept before its claimer can act");
 static_assert(kBackoffBase < kBackoffMax);
+static_assert(kHeartbeatEvery * 3 < kWorkerTtl, "two lost heartbeats are not a lost worker");
+static_assert(kOutputBytesDefault <= kBlobBytesMax, "what a program may say can be stored");
+static_assert(kClientUnsentBytesMax > 2 * kPacketBytesMax, "one message always fits");
 static_assert(kGroupBytesMax > kPacketBytesMax, "one message always fits");
 static_assert(kUndoneBytesMax > kPacketBytesMax && kUnsentBytesMax > 2 * kPacketBytesMax,
               "one message always passes an edge");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@ Child::Child(const std::vector<std::string>& words,
     ::dup2(in[0], STDIN_FILENO);
     ::dup2(out[1], STDOUT_FILENO);
     ::dup2(out[1], STDERR_FILENO);
+    // Sockets of ours would live on in it.
+    ::close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
     for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
     ::execvp(arguments[0], arguments.data());
     ::_exit(127);

@@ -26,6 +26,7 @@ class Child {
   // Waits for its end. -1: a signal ended it.
   int wait();
   const std::string& output() const { return output_; }
+  pid_t id() const { return pid_; }
 
  private:
   pid_t pid_ = -1;

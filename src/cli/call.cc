@@ -1,0 +1,126 @@
+#include "cli/call.h"
+
+#include <charconv>
+
+#include <fmt/core.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "base/text.h"
+#include "cli/output.h"
+
+namespace fairlead::cli {
+
+namespace {
+
+// What would have made it work, where that is known.
+std::string advice(const Dialect& dialect, const json::value& body) {
+  const std::string code = text_at(body, "code");
+  const std::string error = text_at(body, "error");
+  if (code == "unknown_topic") {
+    const std::string topic = error.substr(error.rfind(' ') + 1);
+    return fmt::format("make it: {} topic create {} --pool default", dialect.program, topic);
+  }
+  if (code == "unauthorized") {
+    return fmt::format("give a key: --api-key or {}",
+                       dialect.cordumctl ? "CORDUM_API_KEY" : "FAIRLEAD_API_KEY");
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Call::flag(const std::string& name, std::string otherwise) const {
+  auto found = flags.find(name);
+  return found == flags.end() ? std::move(otherwise) : found->second.back();
+}
+
+std::vector<std::string> Call::list(const std::string& name) const {
+  std::vector<std::string> all;
+  auto found = flags.find(name);
+  if (found == flags.end()) return all;
+  for (const std::string& value : found->second) {
+    for (std::string_view part : split(value, ',')) {
+      if (!trim(part).empty()) all.emplace_back(trim(part));
+    }
+  }
+  return all;
+}
+
+int64_t Call::number(const std::string& name, int64_t otherwise) const {
+  if (!has(name)) return otherwise;
+  const std::string text = flag(name);
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+    throw Problem{kUsage, fmt::format("--{} is '{}', must be a number", name, text)};
+  }
+  return value;
+}
+
+Duration Call::duration(const std::string& name, Duration otherwise) const {
+  using namespace std::chrono_literals;
+  if (!has(name)) return otherwise;
+  const std::string text = flag(name);
+  uint32_t count = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const std::string unit(end, text.data() + text.size());
+  const std::map<std::string, Duration> units{
+      {"", 1s}, {"s", 1s}, {"ms", 1ms}, {"m", 1min}, {"h", 1h}};
+  if (error != std::errc() || !units.contains(unit)) {
+    throw Problem{kUsage, fmt::format("--{} is '{}', must be a time: 500ms, 10s, 2m", name, text)};
+  }
+  return units.at(unit) * count;
+}
+
+Answer Call::call(std::string_view method, const std::string& target,
+                  const json::value& body) const {
+  auto answer = client.call(method, target, body.is_null() ? "" : json::serialize(body));
+  if (!answer) no_server(answer.error());
+  return *std::move(answer);
+}
+
+json::value Call::ask(std::string_view method, const std::string& target,
+                      const json::value& body) const {
+  Answer answer = call(method, target, body);
+  if (!answer.good()) refuse(answer);
+  if (answer.body.empty()) return nullptr;
+  boost::system::error_code error;
+  json::value value = json::parse(answer.body, error);
+  if (error) {
+    throw Problem{kFailed, fmt::format("what answers at {} is not the API of a server",
+                                       client.endpoint().url)};
+  }
+  return value;
+}
+
+void Call::refuse(const Answer& answer) const {
+  boost::system::error_code error;
+  const json::value body = json::parse(answer.body, error);
+  const std::string hint = error ? "" : advice(dialect, body);
+  if (dialect.cordumctl) {
+    std::string message = fmt::format("unexpected status {}: {}", answer.status, trim(answer.body));
+    if (!hint.empty()) message += " (" + hint + ")";
+    throw Problem{kFailed, std::move(message)};
+  }
+  std::string message = error ? "" : text_at(body, "error");
+  if (message.empty()) message = fmt::format("the server answers {}", answer.status);
+  if (!hint.empty()) message += "; " + hint;
+  const bool denied = answer.status == 401 || answer.status == 403;
+  throw Problem{denied ? kDenied : kFailed, std::move(message)};
+}
+
+void Call::no_server(const Error& error) const {
+  throw Problem{error.code == ErrorCode::kUnknown ? kTimedOut : kFailed,
+                no_server_line(dialect, client.endpoint().url, error)};
+}
+
+std::string no_server_line(const Dialect& dialect, const std::string& url, const Error& error) {
+  if (error.code != ErrorCode::kUnavailable) return error.message;
+  return fmt::format(
+      "no server at {} ({}); start one: fairlead up, or name another: {}", url, error.message,
+      dialect.cordumctl ? "--gateway URL or CORDUM_GATEWAY" : "--server URL or FAIRLEAD_API");
+}
+
+}  // namespace fairlead::cli

@@ -1,0 +1,64 @@
+// What a verb is called with: its words, its flags, a client, and where to write.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/json/value.hpp>
+
+#include "cli/http_client.h"
+#include "runtime/clock.h"
+
+namespace fairlead::cli {
+
+namespace json = boost::json;
+
+enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kDenied = 3, kTimedOut = 4 };
+
+enum class Output { kTable, kJson, kId };
+
+// A verb that cannot go on: a line for people, and what the program exits with.
+struct Problem {
+  int exit_code = kFailed;
+  std::string message;
+};
+
+// How the program is called, and what follows from it.
+struct Dialect {
+  std::string program;  // "fairlead" or "cordumctl"
+  bool cordumctl = false;
+};
+
+struct Call {
+  const Dialect& dialect;
+  HttpClient& client;
+  const Clock& clock;
+  std::vector<std::string> words;
+  std::map<std::string, std::vector<std::string>> flags;
+  Output output = Output::kTable;
+
+  bool has(const std::string& flag) const { return flags.contains(flag); }
+  // The last value given, or `otherwise`.
+  std::string flag(const std::string& name, std::string otherwise = {}) const;
+  // Every value given, and what commas separate in them.
+  std::vector<std::string> list(const std::string& name) const;
+  // "500ms", "10s", "2m", "1h" or seconds. Throws a Problem.
+  Duration duration(const std::string& name, Duration otherwise) const;
+  int64_t number(const std::string& name, int64_t otherwise) const;
+
+  // Calls the API. Anything but success is thrown as a Problem, in the words of the dialect.
+  json::value ask(std::string_view method, const std::string& target,
+                  const json::value& body = nullptr) const;
+  // The same, when the verb wants to look at a refusal itself.
+  Answer call(std::string_view method, const std::string& target,
+              const json::value& body = nullptr) const;
+  [[noreturn]] void refuse(const Answer& answer) const;
+  [[noreturn]] void no_server(const Error& error) const;
+};
+
+// A missing server, in one line that says how to start one.
+std::string no_server_line(const Dialect& dialect, const std::string& url, const Error& error);
+
+}  // namespace fairlead::cli

@@ -1,0 +1,68 @@
+// Calls to the API of a server. One thread; every call waits for its answer, with a bound.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace fairlead::cli {
+
+struct Endpoint {
+  std::string url = "http://127.0.0.1:8081";
+  std::string api_key;
+  std::string tenant;
+  std::string ca_file;    // empty: the system's authorities
+  bool insecure = false;  // any certificate will do
+  Duration patience = std::chrono::seconds(15);
+};
+
+struct Answer {
+  int status = 0;
+  std::string body;
+
+  bool good() const { return status >= 200 && status < 300; }
+};
+
+// One event of a stream.
+struct Event {
+  std::string id;
+  std::string name;
+  std::string data;
+};
+
+class HttpClient {
+ public:
+  explicit HttpClient(Endpoint endpoint);
+  ~HttpClient();
+
+  const Endpoint& endpoint() const { return endpoint_; }
+
+  // `target` is a path with its query. kUnavailable: nobody answers there; kInvalid: the address
+  // makes no sense, or what answers does not speak HTTP.
+  Result<Answer> call(std::string_view method, std::string_view target, std::string body = {});
+
+  // Reads events until `take` has enough (answers false), the stream ends or the time is over. The
+  // answer is that of a server that opened no stream. kCancelled: the time is over.
+  using Take = std::function<bool(const Event&)>;
+  Result<Answer> stream(std::string_view target, std::string_view last_event_id, Duration at_most,
+                        const Take& take);
+
+  // Lets time pass.
+  void pause(Duration duration);
+
+ private:
+  class Core;
+  Endpoint endpoint_;
+  std::unique_ptr<Core> core_;
+};
+
+// For a path or a query: everything but letters, digits and -._~ as %XX.
+std::string percent_encoded(std::string_view text);
+
+}  // namespace fairlead::cli

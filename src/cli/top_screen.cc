@@ -1,0 +1,104 @@
+#include "cli/top_screen.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+
+namespace fairlead::cli {
+
+namespace {
+
+// Of the terminal; what is longer or wider is cut.
+std::string fitted(const std::string& text) {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < 2) return text;
+  std::string out;
+  size_t rows = 0, begin = 0;
+  while (begin < text.size() && rows + 1 < size.ws_row) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    out += text.substr(begin, std::min<size_t>(end - begin, size.ws_col));
+    out += "\x1b[K\r\n";
+    begin = end + 1;
+    ++rows;
+  }
+  return out;
+}
+
+std::string rate(double now, double before, double seconds) {
+  return seconds > 0 ? fmt::format("{:.1f}/s", std::max(0.0, now - before) / seconds) : "-";
+}
+
+}  // namespace
+
+std::string TopScreen::draw(const json::value& status, const json::value& queues,
+                            const json::value& workers, MonotonicTime now) {
+  const double seconds =
+      drawn_ == MonotonicTime{} ? 0 : std::chrono::duration<double>(now - drawn_).count();
+  drawn_ = now;
+  const json::value& jobs = member(status, "pipeline");
+  const auto up = std::chrono::seconds(static_cast<int64_t>(number_at(status, "uptime_seconds")));
+  std::string out = fmt::format(
+      "fairlead {}  up {}  workers {}  running {}  pending {}  succeeded {}  failed {}\n\n",
+      text_at(member(status, "build"), "version"), short_time(up),
+      text_at(member(status, "workers"), "count"),
+      number_at(jobs, "running") + number_at(jobs, "dispatched"),
+      number_at(jobs, "pending") + number_at(jobs, "scheduled") + number_at(jobs, "retrying"),
+      text_at(jobs, "succeeded"), text_at(jobs, "failed"));
+
+  Table topics({"TOPIC", "WAITING", "RUNNING", "OLDEST", "IN", "OUT", "DONE"});
+  for (const json::value& queue : items_of(queues)) {
+    const json::value& counts = member(queue, "counts");
+    const double received = number_at(queue, "received_total");
+    const double completed = number_at(queue, "completed_total");
+    Seen& before = before_[text_at(queue, "topic")];
+    const double waiting = number_at(counts, "PENDING") + number_at(counts, "SCHEDULED") +
+                           number_at(counts, "RETRYING");
+    const auto oldest =
+        std::chrono::seconds(static_cast<int64_t>(number_at(queue, "oldest_age_seconds")));
+    topics.add({text_at(queue, "topic"), fmt::format("{}", waiting),
+                fmt::format("{}", number_at(counts, "RUNNING") + number_at(counts, "DISPATCHED")),
+                waiting > 0 ? short_time(oldest) : "-", rate(received, before.received, seconds),
+                rate(completed, before.completed, seconds), fmt::format("{}", completed)});
+    before = {received, completed};
+  }
+  out += topics.text() + "\n";
+
+  Table table({"WORKER", "POOL", "JOBS", "CPU", "MEMORY", "HEARD"});
+  for (const json::value& worker : items_of(workers)) {
+    const auto heard = std::chrono::milliseconds(
+        static_cast<int64_t>(number_at(worker, "heartbeat_age_seconds") * 1000));
+    table.add({text_at(worker, "worker_id"), text_at(worker, "pool"),
+               text_at(worker, "load") + "/" + text_at(worker, "max_parallel_jobs"),
+               fmt::format("{:.0f}%", number_at(worker, "cpu_load")),
+               fmt::format("{:.0f}%", number_at(worker, "memory_load")),
+               short_time(heard) + " ago"});
+  }
+  return out + table.text();
+}
+
+int top(Call& call) {
+  TopScreen screen;
+  const Duration every = std::max(call.duration("every", std::chrono::seconds(1)),
+                                  Duration(std::chrono::milliseconds(100)));
+  for (;;) {
+    const json::value status = call.ask("GET", "/api/v1/status");
+    const json::value queues = call.ask("GET", "/api/v1/queues");
+    const json::value workers = call.ask("GET", "/api/v1/workers?limit=200");
+    const std::string picture = screen.draw(status, queues, workers, call.clock.monotonic());
+    if (call.has("once")) {
+      fmt::print("{}", picture);
+      return kDone;
+    }
+    // Home, the picture line by line, and away with what was below it.
+    fmt::print("\x1b[H{}\x1b[J", fitted(picture));
+    std::fflush(stdout);
+    call.client.pause(every);
+  }
+}
+
+}  // namespace fairlead::cli

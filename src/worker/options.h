@@ -1,0 +1,54 @@
+// What `fairlead worker` is told on its command line.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/result.h"
+
+namespace fairlead::worker {
+
+// Of "nats://user:password@host:4222" and the like.
+struct ServerAddress {
+  std::string host;
+  uint16_t port = 0;
+  bool tls = false;
+  std::string user;
+  std::string password;
+  std::string token;
+  std::string ca_file;  // empty: the system's authorities
+
+  std::string shown() const;  // without secrets
+};
+
+struct Options {
+  enum class CpuLoad { kMachine, kJobs };
+
+  bool help = false;
+  std::string id;
+  std::string pool;
+  std::vector<std::string> topics;
+  int parallel = 1;
+  ServerAddress server;
+  ServerAddress payloads;
+  std::map<std::string, std::string> labels;
+  std::vector<std::string> capabilities;
+  Duration grace = limits::kStopGrace;
+  size_t output_bytes_max = limits::kOutputBytesDefault;
+  CpuLoad cpu_load = CpuLoad::kMachine;
+  std::vector<std::string> command;
+};
+
+// The environment gives what the command line does not: NATS_URL, REDIS_URL, FAIRLEAD_WORKER_TOKEN
+// and WORKER_ID. The error is one line that says what to do.
+Result<Options> parse_options(std::span<const std::string_view> args,
+                              const std::map<std::string, std::string>& environment);
+
+std::string_view usage();
+
+}  // namespace fairlead::worker

@@ -1,0 +1,44 @@
+// A client of the payload listener, or of any Redis: what a job's pointers lead to.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "base/result.h"
+#include "worker/options.h"
+
+namespace fairlead::worker {
+
+namespace asio = boost::asio;
+
+class Link;
+
+// "ctx:1" of "redis://ctx:1" and of "ctx:1".
+std::string_view key_of_pointer(std::string_view pointer);
+
+// A connection for each call: payloads are few, and a server that came back is found at once.
+class PayloadClient {
+ public:
+  PayloadClient(asio::io_context& context, ServerAddress address)
+      : context_(context), address_(std::move(address)) {}
+
+  // Nothing when there is no such key. kUnavailable: try again; others will fail again.
+  asio::awaitable<Result<std::optional<std::string>>> get(std::string key);
+  asio::awaitable<Result<void>> set(std::string key, std::string bytes, Duration time_to_live);
+
+ private:
+  asio::awaitable<Result<std::optional<std::string>>> call(std::vector<std::string> words);
+  asio::awaitable<Result<std::optional<std::string>>> ask(Link& link,
+                                                          const std::vector<std::string>& words);
+  asio::awaitable<Result<void>> sign_in(Link& link);
+
+  asio::io_context& context_;
+  ServerAddress address_;
+};
+
+}  // namespace fairlead::worker
