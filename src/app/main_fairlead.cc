@@ -35,8 +35,9 @@ int show_version() {
 
 // What belongs to the command line and to the worker.
 int run_other(std::string_view program, Words words) {
+  const std::string_view verb = words.empty() ? "" : words[0];
   std::fputs(
-      fmt::format("{}: there is no verb \"{}\": see {} help\n", program, words[0], program).c_str(),
+      fmt::format("{}: there is no verb \"{}\": see {} help\n", program, verb, program).c_str(),
       stderr);
   return 2;
 }
