@@ -48,13 +48,16 @@ class Folder {
   std::filesystem::path path_;
 };
 
-// Runs the program to its end.
+// The program under test.
+std::string program();
+
+// Runs it to its end.
 struct Ended {
   int status = 0;
   std::string output;
 };
 inline Ended run(Words words, const Variables& variables = {}) {
-  words.insert(words.begin(), FAIRLEAD_PROGRAM);
+  words.insert(words.begin(), program());
   edge::Child child(words, variables);
   child.close_input();
   const int status = child.wait();
@@ -65,7 +68,7 @@ class ServerProcess {
  public:
   // More flags; one of the same name wins over those given here.
   ServerProcess(const std::string& data, const Words& flags = {}, const Variables& variables = {}) {
-    Words words{FAIRLEAD_PROGRAM, "up", "--data", data};
+    Words words{program(), "up", "--data", data};
     for (const char* listener : {"api", "workers", "payloads", "metrics"}) {
       words.push_back(std::string("--listen-") + listener);
       words.push_back("127.0.0.1:0");
