@@ -1,5 +1,6 @@
 #include "cli/output.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <boost/json/parse.hpp>
@@ -49,12 +50,10 @@ TEST(TopScreen, RatesAreAgainstThePictureBefore) {
   TopScreen screen;
   const json::value status = json::parse(R"({"pipeline":{"running":1},"workers":{"count":2}})");
   auto queues = [](int received, int done) {
-    return json::value{{"items",
-                        {{{"topic", "job.a"},
-                          {"counts", {{"PENDING", 3}}},
-                          {"oldest_age_seconds", 7},
-                          {"received_total", received},
-                          {"completed_total", done}}}}};
+    return json::parse(fmt::format(
+        R"({{"items":[{{"topic":"job.a","counts":{{"PENDING":3}},"oldest_age_seconds":7,)"
+        R"("received_total":{},"completed_total":{}}}]}})",
+        received, done));
   };
   const json::value workers = json::parse(
       R"({"items":[{"worker_id":"w1","pool":"p","load":1,"max_parallel_jobs":4,"cpu_load":12.3}]})");
