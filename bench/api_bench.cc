@@ -12,16 +12,17 @@
 #include <unordered_map>
 #include <vector>
 
-#include <boost/asio/steady_timer.hpp>
 #include <fmt/format.h>
+
+#include <boost/asio/steady_timer.hpp>
 
 #include "base/check.h"
 #include "bench/benches.h"
+#include "bench/own_server.h"
 #include "bench/percentile.h"
 #include "job/request.h"
 #include "tests/load/http_client.h"
 #include "tests/load/nats_worker.h"
-#include "bench/own_server.h"
 
 namespace fairlead::bench {
 
@@ -72,9 +73,9 @@ void run_submit(BenchReport& report) {
   std::ofstream(own.file("post.lua"))
       << "wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = \"application/json\"\nwrk.body = '"
       << kBody << "'\n";
-  std::string said = output_of(
-      fmt::format("wrk -t1 -c128 -d8s --latency -s {} http://127.0.0.1:{}/api/v1/jobs",
-                  own.file("post.lua"), server.api()));
+  std::string said =
+      output_of(fmt::format("wrk -t1 -c128 -d8s --latency -s {} http://127.0.0.1:{}/api/v1/jobs",
+                            own.file("post.lua"), server.api()));
   double refused = number_behind(said, "Non-2xx or 3xx responses:");
   check(refused == 0, "every job is accepted");
   report.add("api", "submit", number_behind(said, "Requests/sec:"), "jobs/s",
@@ -100,8 +101,9 @@ class Lives {
       idle_.push_back(clients_.back().get());
     }
     // Workers that are not heard of yet get no jobs.
-    while (load::get(server.api(), "/api/v1/workers").find("worker-" + std::to_string(workers - 1)) ==
-           std::string::npos) {
+    while (
+        load::get(server.api(), "/api/v1/workers").find("worker-" + std::to_string(workers - 1)) ==
+        std::string::npos) {
       context_.run_for(20ms);
     }
     beat();
@@ -141,8 +143,8 @@ class Lives {
   size_t unanswered_posts() const { return clients_.size() - idle_.size(); }
 
   void fill() {
-    while (!idle_.empty() && unanswered_posts() + accepted_ - std::min(answered_, accepted_) <
-                                 in_flight_max_) {
+    while (!idle_.empty() &&
+           unanswered_posts() + accepted_ - std::min(answered_, accepted_) < in_flight_max_) {
       submit();
     }
   }
@@ -231,8 +233,7 @@ void run_life(BenchReport& report) {
   lives.run_until_answered();
   uint64_t jobs = lives.accepted() - accepted_before;
   uint64_t done = 0;
-  while ((done = completed(server) - before) < jobs &&
-         SteadyClock::now() - began < 60s) {
+  while ((done = completed(server) - before) < jobs && SteadyClock::now() - began < 60s) {
   }
   double seconds = Seconds(SteadyClock::now() - began).count();
   check(done >= jobs, "every accepted job ends");

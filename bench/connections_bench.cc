@@ -5,13 +5,12 @@
 #include <vector>
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <fmt/format.h>
 
 #include "base/check.h"
 #include "bench/benches.h"
@@ -32,8 +31,8 @@ bool connect_one(uint16_t port, int number) {
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (connect(one, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return false;
-  std::string hello = fmt::format(
-      "CONNECT {{\"verbose\":false}}\r\nSUB worker.idle-{}.jobs 1\r\nPING\r\n", number);
+  std::string hello =
+      fmt::format("CONNECT {{\"verbose\":false}}\r\nSUB worker.idle-{}.jobs 1\r\nPING\r\n", number);
   if (write(one, hello.data(), hello.size()) != static_cast<ssize_t>(hello.size())) return false;
   std::string heard;
   char buffer[4096];

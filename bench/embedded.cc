@@ -146,8 +146,8 @@ Task<bus::Verdict> Embedded::work(const WorkerId& worker, bus::Delivery delivery
         std::chrono::steady_clock::now() - life->second.submitted;
     dispatch_micros_.push_back(since.count());
   }
-  nursery_.spawn(answer(job, load::success_packet(worker.str(), job,
-                                                   load::dispatch_identity(delivery.payload))));
+  nursery_.spawn(answer(
+      job, load::success_packet(worker.str(), job, load::dispatch_identity(delivery.payload))));
   co_return bus::Verdict::ack();
 }
 

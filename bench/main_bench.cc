@@ -27,8 +27,7 @@ constexpr Bench kBenches[] = {
      fairlead::bench::run_core_bench},
     {"api", "jobs over real sockets: accepted a second, full lives a second, time to a worker",
      fairlead::bench::run_api_bench},
-    {"connections", "bytes of an idle worker's connection",
-     fairlead::bench::run_connections_bench},
+    {"connections", "bytes of an idle worker's connection", fairlead::bench::run_connections_bench},
 };
 
 int usage() {

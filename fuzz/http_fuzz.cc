@@ -70,9 +70,9 @@ class ApiWorld {
   World world_;
   http::PoolBook pools_{world_.loop, world_.store, world_.pools,
                         [this](auto map) { world_.scheduler.set_pools(std::move(map)); }};
-  http::Backend backend_{world_.loop, world_.clock,     world_.random, world_.store,
-                         world_.bus,  world_.log,       world_.scheduler, pools_,
-                         http::Build{}, world_.clock.monotonic()};
+  http::Backend backend_{
+      world_.loop, world_.clock,     world_.random, world_.store,  world_.bus,
+      world_.log,  world_.scheduler, pools_,        http::Build{}, world_.clock.monotonic()};
   http::Api api_;
 };
 

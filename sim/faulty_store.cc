@@ -63,8 +63,9 @@ Answer<store::Receipt> FaultyStore::apply(store::Change change) {
       for (const store::Claim& claim : std::get<store::Applied>(*receipt).claimed) {
         trace("claim " + claim.job.str() + " with a commit");
       }
-      trace("commit " + change.next->id.str() + " " + job::to_string(change.next->state) + " epoch " +
-            std::to_string(change.next->epoch.value()) + " " + change.next->assignee.str() +
+      trace("commit " + change.next->id.str() + " " + job::to_string(change.next->state) +
+            " epoch " + std::to_string(change.next->epoch.value()) + " " +
+            change.next->assignee.str() +
             (change.next->wait ? " waits " + change.next->wait->wait_class : ""));
       observer.committed(before, change);
     }

@@ -1,8 +1,8 @@
 #include "base/boxed.h"
 
-#include <gtest/gtest.h>
-
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace fairlead {
 namespace {

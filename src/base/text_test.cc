@@ -43,8 +43,9 @@ TEST(Text, TellsUtf8FromOtherBytes) {
   for (const char* text : {"", "plain", "\u00e9", "\u20ac x", "\U0001f6a2", "\u0080", "\u0800"}) {
     EXPECT_TRUE(is_utf8(text)) << text;
   }
-  for (const char* text : {"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80",
-                           "\xf4\x90\x80\x80", "\xc3", "a\xe2\x82", "\xc3(", "\xff"}) {
+  for (const char* text :
+       {"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80",
+        "\xf4\x90\x80\x80", "\xc3", "a\xe2\x82", "\xc3(", "\xff"}) {
     EXPECT_FALSE(is_utf8(text)) << testing::PrintToString(std::string(text));
   }
 }

@@ -57,8 +57,9 @@ Result<Split> split_words(const Dialect& dialect, std::span<const std::string_vi
       break;
     }
     const bool is_flag =
-        word.starts_with("--") || (word.starts_with('-') && word.size() > 1 &&
-                                   (dialect.cordumctl || word == "-o" || word == "-h"));
+        word.starts_with("--") ||
+        (word.starts_with('-') && word.size() > 1 &&
+         (dialect.cordumctl || word == "-o" || word.starts_with("-o=") || word == "-h"));
     if (!is_flag) {
       split.words.emplace_back(word);
       continue;

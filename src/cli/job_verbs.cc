@@ -220,6 +220,7 @@ int wait_and_show(Call& call, const std::string& job) {
     fmt::print("{}", pretty(call.ask("GET", job_path(job))));
   } else if (call.output == Output::kTable) {
     fmt::print("{}\n", state);
+    std::fflush(stdout);
     if (state != "SUCCEEDED") {
       const std::string message = text_at(call.ask("GET", job_path(job)), "error_message");
       if (!message.empty()) fmt::print(stderr, "{}: {}\n", call.dialect.program, message);

@@ -234,16 +234,21 @@ void Worker::take_cancel(const ServerSaid& said) {
 
 void Worker::drain() {
   if (std::exchange(draining_, true)) return;
-  say_(runs_.empty()
-           ? "ending"
-           : fmt::format("ending when {} running jobs have; again to kill them", runs_.size()));
   send_heartbeat();
   for (uint64_t number : job_subscriptions_) client_.unsubscribe(number);
   for (const Queued& waiting : queue_) {
     give_back(waiting.request, waiting.trace, "worker_stopped", "the worker takes no more jobs");
   }
   queue_.clear();
+  asio::co_spawn(context_, tell_of_drain(runs_.size()), asio::detached);
   look_whether_over();
+}
+
+// When the server knows that no more jobs are taken.
+asio::awaitable<void> Worker::tell_of_drain(size_t running) {
+  co_await client_.flush();
+  say_(running == 0 ? "ending"
+                    : fmt::format("ending when {} running jobs have; again to kill them", running));
 }
 
 void Worker::kill() {

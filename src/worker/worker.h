@@ -65,6 +65,7 @@ class Worker {
                            std::string message) const;
   void finish(cap::JobResult result, const std::string& trace);
   asio::awaitable<void> beat();
+  asio::awaitable<void> tell_of_drain(size_t running);
   void send_heartbeat();
   void look_whether_over();
   int active() const;

@@ -85,7 +85,7 @@ TEST(Refusal, DoorsThatWouldBeOpenToStrangers) {
 }
 
 TEST(Refusal, VerbsThatAreNone) {
-  expect_one_line(run({"dance"}), 2, "there is no verb \"dance\"");
+  expect_one_line(run({"dance"}), 2, "there is no verb 'dance'");
 }
 
 }  // namespace

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/asio/steady_timer.hpp>
-#include <fmt/format.h>
 
 #include "base/check.h"
 #include "cordum/agent/v1/common.pb.h"
@@ -80,8 +80,7 @@ class OwnWorker {
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(),
                                      O_WRONLY | O_CREAT | O_APPEND, 0644);
     posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-    int failed =
-        posix_spawn(&pid_, words[0].c_str(), &actions, nullptr, arguments.data(), environ);
+    int failed = posix_spawn(&pid_, words[0].c_str(), &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     check(failed == 0, "fairlead worker starts");
   }
@@ -141,7 +140,8 @@ class Rounds {
     summary.handed_out = handed_out_.size();
     if (summary.fault.empty()) summary.fault = check_own_runs(summary);
     own_.clear();
-    if (summary.fault.empty() && server_->stop() != 0) summary.fault = "SIGTERM: not a clean exit\n";
+    if (summary.fault.empty() && server_->stop() != 0)
+      summary.fault = "SIGTERM: not a clean exit\n";
   }
 
  private:
@@ -163,8 +163,8 @@ class Rounds {
 
   void submit(load::HttpClient& client) {
     bool own = ++submitted_ % kOwnEvery == 0;
-    std::string body = fmt::format(R"({{"prompt":"round","topic":"{}"}})",
-                                   own ? "job.own" : "job.default");
+    std::string body =
+        fmt::format(R"({{"prompt":"round","topic":"{}"}})", own ? "job.own" : "job.default");
     client.post("/api/v1/jobs", body, [this, &client](int status, std::string_view answer) {
       if (status == 0) return;  // killed: it may or may not be there
       if (status < 200 || status >= 300) {
@@ -250,8 +250,7 @@ class Rounds {
 }  // namespace
 
 ServerSummary run_server_rounds(const ServerRounds& options) {
-  std::string folder =
-      (std::filesystem::temp_directory_path() / "fairlead-crash-XXXXXX").string();
+  std::string folder = (std::filesystem::temp_directory_path() / "fairlead-crash-XXXXXX").string();
   check(mkdtemp(folder.data()) != nullptr, "a folder can be made");
   ServerSummary summary;
   summary.folder = folder;

@@ -2,9 +2,10 @@
 
 #include <charconv>
 
+#include <fmt/format.h>
+
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
-#include <fmt/format.h>
 
 namespace fairlead::load {
 
@@ -18,9 +19,10 @@ bool HttpClient::connect(uint16_t port) {
 void HttpClient::post(std::string_view path, std::string_view body, Answered answered,
                       std::string_view more_headers) {
   answered_ = std::move(answered);
-  wire_->send(fmt::format("POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json"
-                          "\r\nContent-Length: {}\r\n{}\r\n{}",
-                          path, body.size(), more_headers, body));
+  wire_->send(
+      fmt::format("POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json"
+                  "\r\nContent-Length: {}\r\n{}\r\n{}",
+                  path, body.size(), more_headers, body));
 }
 
 void HttpClient::close() {

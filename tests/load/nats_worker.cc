@@ -45,8 +45,8 @@ void NatsWorker::beat(int active) {
 }
 
 void NatsWorker::succeed(std::string_view packet) {
-  publish("sys.job.result", success_packet(id_, std::string(job::peek_job_id(packet)),
-                                           dispatch_identity(packet)));
+  publish("sys.job.result",
+          success_packet(id_, std::string(job::peek_job_id(packet)), dispatch_identity(packet)));
 }
 
 void NatsWorker::succeed_surely(std::string_view packet) {

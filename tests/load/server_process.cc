@@ -66,8 +66,7 @@ ServerProcess::ServerProcess(const std::string& program, const std::string& data
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(),
                                    O_WRONLY | O_CREAT | O_APPEND, 0644);
-  int failed =
-      posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments.data(), environ);
+  int failed = posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);
   if (failed != 0) give_up("cannot start " + program, log);

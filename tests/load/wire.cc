@@ -33,15 +33,15 @@ void Wire::close() {
 }
 
 void Wire::read() {
-  socket_.async_read_some(
-      asio::buffer(buffer_), [self = shared_from_this()](error_code error, size_t size) {
-        if (error) return self->lose();
-        self->held_.append(self->buffer_.data(), size);
-        if (!self->received_) return;
-        size_t taken = self->received_(self->held_);
-        self->held_.erase(0, taken);
-        if (self->received_) self->read();
-      });
+  socket_.async_read_some(asio::buffer(buffer_),
+                          [self = shared_from_this()](error_code error, size_t size) {
+                            if (error) return self->lose();
+                            self->held_.append(self->buffer_.data(), size);
+                            if (!self->received_) return;
+                            size_t taken = self->received_(self->held_);
+                            self->held_.erase(0, taken);
+                            if (self->received_) self->read();
+                          });
 }
 
 void Wire::write() {

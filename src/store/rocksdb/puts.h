@@ -26,8 +26,8 @@ struct Put {
   Family family;
   size_t order;  // among all that are added together
   std::string_view key;
-  std::string_view value;      // of a range: its end
-  const job::Record* record;   // in place of a value
+  std::string_view value;     // of a range: its end
+  const job::Record* record;  // in place of a value
 };
 
 class Puts {
