@@ -22,10 +22,16 @@ Task<void> Sweep::sweep() {
     orphans_at_ = now + limits::kOrphanSweepEvery;
     co_await commits_.publish_orphans(replica_.clock.wall() - limits::kOrphanAfter);
   }
-  if (now >= retire_at_) {
-    retire_at_ = now + limits::kRetireEvery;
-    (void)co_await replica_.store.retire(replica_.clock.wall(), limits::kScanMax);
-  }
+}
+
+// In small batches, so that commits pass between them, until nothing is left to go.
+Task<void> Sweep::keep_retiring() {
+  do {
+    Result<size_t> gone = size_t{0};
+    do {
+      gone = co_await replica_.store.retire(replica_.clock.wall(), limits::kRetireBatch);
+    } while (gone && *gone > 0 && co_await replica_.loop.delay(limits::kRetirePause));
+  } while (co_await replica_.loop.delay(limits::kRetireEvery));
 }
 
 Task<void> Sweep::sweep_due() {
