@@ -63,8 +63,9 @@ Answer<store::Receipt> FaultyStore::apply(store::Change change) {
       for (const store::Claim& claim : std::get<store::Applied>(*receipt).claimed) {
         trace("claim " + claim.job.str() + " with a commit");
       }
-      trace("commit " + change.next->id.str() + " " + job::to_string(change.next->state) + " epoch " +
-            std::to_string(change.next->epoch.value()) + " " + change.next->assignee.str() +
+      trace("commit " + change.next->id.str() + " " + job::to_string(change.next->state) +
+            " epoch " + std::to_string(change.next->epoch.value()) + " " +
+            change.next->assignee.str() +
             (change.next->wait ? " waits " + change.next->wait->wait_class : ""));
       observer.committed(before, change);
     }
@@ -91,9 +92,11 @@ Answer<void> FaultyStore::unclaim(const JobId& job, Duration pause) {
   });
 }
 
-Answer<std::vector<store::WaitClassView>> FaultyStore::waiting(size_t limit) {
+Answer<std::vector<store::WaitClassView>> FaultyStore::waiting(std::string after, size_t limit) {
   return call<std::vector<store::WaitClassView>>(
-      [&shared = shared_, limit] { return answer_now(shared.waiting(limit)); });
+      [&shared = shared_, after = std::move(after), limit] {
+        return answer_now(shared.waiting(after, limit));
+      });
 }
 
 size_t FaultyStore::waiting_in(std::string_view wait_class) const {

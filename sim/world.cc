@@ -444,7 +444,7 @@ void World::check_wake_ups() {
     observer_.violation(pending->records[0].id.str() + " is DISPATCHED and nobody publishes it");
   }
   std::map<std::string, MonotonicTime> still;
-  for (const store::WaitClassView& view : *answer_now(store_.waiting(1000))) {
+  for (const store::WaitClassView& view : *answer_now(store_.waiting({}, 1000))) {
     auto wait_class = routing::parse_wait_class(view.wait_class);
     bool room = false;
     for (auto& worker : workers_) {

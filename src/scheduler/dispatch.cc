@@ -574,7 +574,7 @@ Task<Walked> Dispatch::wait(Walker& walker, ReasonCode reason, std::string detai
   job::add_event(next, now, job::to_string(reason));
   Walked walked = co_await finish(walker, std::move(change), Outcome::kWaits);
   if (walked.outcome == Outcome::kWaits) {
-    commits_.board().add(wait_class);
+    commits_.board().add(wait_class, now);
     // Room may have come while the commit was on its way.
     co_await wake(std::move(wait_class));
   }

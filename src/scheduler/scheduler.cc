@@ -48,9 +48,14 @@ Task<Result<void>> Scheduler::learn() {
       query.cursor = page->next;
     } while (!query.cursor.empty());
   }
-  auto classes = co_await replica_.store.waiting(limits::kScanMax);
-  if (!classes) co_return std::unexpected(classes.error());
-  commits_.board().refresh(*classes);
+  std::string after;
+  do {
+    auto classes = co_await replica_.store.waiting(after, limits::kScanMax);
+    if (!classes) co_return std::unexpected(classes.error());
+    bool last = classes->size() < limits::kScanMax;
+    commits_.board().refresh(after, *classes, last);
+    after = last ? "" : classes->back().wait_class;
+  } while (!after.empty());
   co_return Result<void>{};
 }
 

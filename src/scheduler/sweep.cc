@@ -100,11 +100,12 @@ Task<void> Sweep::sweep_waiting() {
       replica_.nursery.spawn(dispatch_.try_claimed(std::move(claim)));
     }
   }
-  auto classes = co_await replica_.store.waiting(limits::kScanMax);
+  auto classes = co_await replica_.store.waiting(listed_, limits::kScanMax);
   if (!classes) co_return;
-  for (std::string& unknown : commits_.board().refresh(*classes)) {
-    co_await dispatch_.wake(std::move(unknown));
-  }
+  bool last = classes->size() < limits::kScanMax;
+  std::vector<std::string> unknown = commits_.board().refresh(listed_, *classes, last);
+  listed_ = last ? "" : classes->back().wait_class;
+  for (std::string& wait_class : unknown) co_await dispatch_.wake(std::move(wait_class));
 }
 
 void Sweep::expect(const WorkerId& worker) {
