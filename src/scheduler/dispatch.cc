@@ -22,12 +22,13 @@ bool restarts_with_class(ReasonCode reason) {
   return reason == ReasonCode::kPoolOverloaded || reason == ReasonCode::kTenantLimit;
 }
 
-WallTime wait_base(const Walker& walker) {
+// Nobody tried before this replica started: that time made no attempts. Who was not claimed does
+// not know whether its class moved.
+WallTime wait_base(const Walker& walker, WallTime started_at, WallTime now) {
   const job::Wait& wait = *walker.record.wait;
-  if (walker.claim && restarts_with_class(wait.reason)) {
-    return std::max(wait.since, walker.claim->class_dispatched_at);
-  }
-  return wait.since;
+  WallTime base = std::max(wait.since, started_at);
+  if (!restarts_with_class(wait.reason)) return base;
+  return walker.claim ? std::max(base, walker.claim->class_dispatched_at) : now;
 }
 
 // A job that waits in a class has made the attempts that its schedule says.
@@ -75,17 +76,12 @@ Task<Walked> Dispatch::advance(WalkerPtr owned) {
   Walker& walker = *owned;
   begin(walker, replica_.clock.wall());
   job::Record& record = walker.record;
-  if (record.attempts >= limits::kSchedulingAttemptsMax) {
-    ReasonCode reason =
-        waits_in_class(record) || (record.wait && record.wait->reason == ReasonCode::kPublishFailed)
-            ? record.wait->reason
-            : ReasonCode::kMaxSchedulingRetries;
-    if (reason == ReasonCode::kPublishFailed) reason = ReasonCode::kDispatchFailed;
-    co_return co_await end(
-        walker, {State::kFailed,
-                 reason,
-                 {},
-                 fmt::format("max scheduling retries exceeded (attempts={})", record.attempts)});
+  // Who waits for a worker is looked for one first: wait() gives it up.
+  bool waits = record.state == State::kPending || waits_in_class(record);
+  if (!waits && record.attempts >= limits::kSchedulingAttemptsMax) {
+    bool unpublished = record.wait && record.wait->reason == ReasonCode::kPublishFailed;
+    co_return co_await give_up(
+        walker, unpublished ? ReasonCode::kDispatchFailed : ReasonCode::kMaxSchedulingRetries);
   }
 
   if (std::optional<Walked> stopped = co_await judge(walker)) co_return *std::move(stopped);
@@ -111,7 +107,9 @@ void Dispatch::begin(Walker& walker, WallTime now) {
     return;
   }
   if (waits_in_class(record)) {
-    Duration waited = std::max(Duration(0), now - wait_base(walker));
+    walker.wait_base = wait_base(walker, replica_.started_at, now);
+    walker.attempts_at_base = record.attempts;
+    Duration waited = std::max(Duration(0), now - walker.wait_base);
     uint32_t attempts = job::attempts_after(record.attempts, waited);
     walker.next_attempt = job::next_attempt_at(record.attempts, attempts) - waited;
     record.attempts = attempts;
@@ -221,7 +219,10 @@ Task<Walked> Dispatch::place(WalkerPtr owned, std::shared_ptr<const routing::Rou
   for (int full = 0; full < limits::kFullWorkerPicksMax; ++full) {
     auto placed = pick(walker, route, excluded, stale);
     if (!placed) {
-      co_return co_await wait(walker, placed.error().code, placed.error().detail, route.wait_class);
+      // Those that the store calls full are there, only busy.
+      bool busy = full > 0 && placed.error().code == ReasonCode::kNoWorkers;
+      co_return co_await wait(walker, busy ? ReasonCode::kPoolOverloaded : placed.error().code,
+                              placed.error().detail, route.wait_class);
     }
     Result<store::Receipt> receipt = co_await commit_dispatch(walker, *placed, limits);
     if (!receipt) {
@@ -541,19 +542,26 @@ Task<Walked> Dispatch::end(Walker& walker, Ending ending) {
   co_return co_await finish(walker, std::move(change), Outcome::kEnded);
 }
 
+Task<Walked> Dispatch::give_up(Walker& walker, ReasonCode reason) {
+  std::string message =
+      fmt::format("max scheduling retries exceeded (attempts={})", walker.record.attempts);
+  co_return co_await end(walker, {State::kFailed, reason, {}, std::move(message)});
+}
+
 Task<Walked> Dispatch::wait(Walker& walker, ReasonCode reason, std::string detail,
                             std::string wait_class) {
   WallTime now = replica_.clock.wall();
   job::Record& record = walker.record;
+  if (record.attempts >= limits::kSchedulingAttemptsMax) {
+    co_return co_await give_up(walker, reason);
+  }
   bool same_class = record.wait && record.wait->wait_class == wait_class;
   if (same_class && walker.path.empty() && record.wait->reason == reason) {
     // Nothing to write: its attempts follow from the time it began to wait.
     leases_.release(record.id, walker.token);
     if (walker.claim) {
-      // A replica that has just started may not have heard of the workers yet.
-      bool young = replica_.clock.monotonic() - replica_.started < limits::kWorkerTtl;
-      Duration next_try =
-          young ? std::min(walker.next_attempt, limits::kBackoffBase) : walker.next_attempt;
+      Duration next_try = walker.next_attempt;
+      if (replica_.is_young()) next_try = std::min(next_try, limits::kBackoffBase);
       (void)co_await replica_.store.unclaim(record.id, next_try + replica_.jitter());
     }
     co_return Walked{Outcome::kWaits, {}};
@@ -566,9 +574,18 @@ Task<Walked> Dispatch::wait(Walker& walker, ReasonCode reason, std::string detai
   job::Record& next = *change.next;
   if (next.history.empty()) job::add_event(next, next.created_at, "submitted");
   next.updated_at = now;
-  next.due = now + job::backoff(next.attempts, replica_.jitter());
-  ++next.attempts;
-  next.wait = {reason, detail.substr(0, limits::kReasonBytesMax), wait_class, now};
+  job::Wait waits{reason, detail.substr(0, limits::kReasonBytesMax), wait_class, now, now};
+  if (same_class) {
+    // Its place and its schedule stay: another reason is no attempt.
+    waits.since = walker.wait_base;
+    waits.queued_at = job::place_in_line(*record.wait);
+    next.attempts = walker.attempts_at_base;
+    next.due = now + walker.next_attempt + replica_.jitter();
+  } else {
+    next.due = now + job::backoff(next.attempts, replica_.jitter());
+    ++next.attempts;
+  }
+  next.wait = std::move(waits);
   next.publish_pending = false;
   next.dispatcher.clear();
   job::add_event(next, now, job::to_string(reason));
@@ -640,9 +657,14 @@ Task<void> Dispatch::try_claimed(store::Claim claim) {
   if (walked.outcome == Outcome::kFailed) {
     (void)replica_.store.unclaim(claim.job, limits::kRetryStore);
   }
-  if (walked.outcome == Outcome::kDispatched || walked.outcome == Outcome::kEnded) {
-    // Where one found room, the next may too; those claimed with it come first.
-    if (co_await replica_.loop.delay(Duration(0))) co_await wake(claim.wait_class);
+  bool dispatched = walked.outcome == Outcome::kDispatched;
+  if (!dispatched && walked.outcome != Outcome::kEnded) co_return;
+  // Those claimed with it come first.
+  if (!co_await replica_.loop.delay(Duration(0))) co_return;
+  if (dispatched) {
+    co_await wake(std::move(claim.wait_class));  // where one found room, the next may too
+  } else {
+    co_await try_next(std::move(claim.wait_class));  // when one is given up, the next may be too
   }
 }
 
@@ -656,6 +678,10 @@ Task<void> Dispatch::wake(std::string wait_class) {
     auto picked = routing::pick(replica_.registry, route);
     if (!picked || !replica_.registry.alive(picked->worker, replica_.clock.monotonic())) co_return;
   }
+  co_await try_next(std::move(wait_class));
+}
+
+Task<void> Dispatch::try_next(std::string wait_class) {
   auto claims = co_await replica_.store.claim({{std::move(wait_class)}, 1});
   if (!claims) co_return;
   for (store::Claim& claim : *claims) replica_.nursery.spawn(try_claimed(std::move(claim)));
