@@ -124,7 +124,10 @@ void Dispatch::begin(Walker& walker, WallTime now) {
     walker.path = {State::kScheduled};
     walker.same_worker = true;
     ++record.attempts;
+    --record.deliveries;  // who has it can tell the next epoch from a new job
   } else if (record.state == State::kScheduled) {
+    const auto& open = record.open_epochs;
+    walker.same_worker = !open.empty() && open.back().epoch == record.epoch;
     ++record.attempts;
   }
 }
@@ -197,14 +200,16 @@ Task<Walked> Dispatch::place(WalkerPtr owned, std::shared_ptr<const routing::Rou
            (record.wait && record.wait->wait_class == wait_class);
   };
 
-  // A new job queues behind those who wait for the same.
+  // A new job queues behind those who wait for the same. One that its worker may have already holds
+  // its slots, and must not leave them to others.
+  bool queues = !repeats(walker) || planted(PlantedBug::kRepeatQueuesBehind);
   std::string own_tenant = tenant_class(record.tenant);
-  if (limits.max_concurrent_jobs > 0 && !comes_from(own_tenant) &&
+  if (queues && limits.max_concurrent_jobs > 0 && !comes_from(own_tenant) &&
       replica_.store.waiting_in(own_tenant) > 0) {
     co_return co_await wait(walker, ReasonCode::kTenantLimit, "behind other jobs of the tenant",
                             own_tenant);
   }
-  if (!comes_from(route.wait_class) && replica_.store.waiting_in(route.wait_class) > 0) {
+  if (queues && !comes_from(route.wait_class) && replica_.store.waiting_in(route.wait_class) > 0) {
     std::vector<WorkerId> none;
     int stale = 0;
     auto placed = pick(walker, route, none, stale);
@@ -256,20 +261,21 @@ Task<Walked> Dispatch::place(WalkerPtr owned, std::shared_ptr<const routing::Rou
                           "pool_overloaded: " + route.wait_class, route.wait_class);
 }
 
-// Picks until the pick is alive (STALE-1..STALE-5). A worker that may have the job already is kept
-// while it lives: it can tell a repeat.
+bool Dispatch::repeats(const Walker& walker) const {
+  return walker.same_worker &&
+         replica_.registry.alive(walker.record.assignee, replica_.clock.monotonic());
+}
+
+// Picks until the pick is alive (STALE-1..STALE-5).
 std::expected<Dispatch::Placed, routing::NotPlaced> Dispatch::pick(const Walker& walker,
                                                                    const routing::Route& route,
                                                                    std::vector<WorkerId>& excluded,
                                                                    int& stale) {
   MonotonicTime now = replica_.clock.monotonic();
   const job::Record& record = walker.record;
-  if (walker.same_worker && excluded.empty()) {
-    const routing::WorkerView* view = replica_.registry.find(record.assignee);
-    if (view && replica_.registry.alive(record.assignee, now)) {
-      return Placed{record.assignee, routing::direct_subject(record.assignee),
-                    view->report.max_parallel_jobs};
-    }
+  if (excluded.empty() && repeats(walker)) {
+    return Placed{record.assignee, routing::direct_subject(record.assignee),
+                  replica_.registry.find(record.assignee)->report.max_parallel_jobs};
   }
   std::vector<routing::HintOutcome> hints;
   while (true) {
@@ -758,6 +764,12 @@ Task<Walked> Dispatch::resolve_unpublished(WalkerPtr walker) {
     co_await commit_running(std::move(walker->token),
                             std::make_shared<const job::Record>(std::move(walker->record)));
     co_return Walked{Outcome::kDispatched, {}};
+  }
+  if (replica_.is_young() &&
+      !replica_.registry.alive(record.assignee, replica_.clock.monotonic())) {
+    // Its worker may live and have it. The mark stays, so a sweep looks again.
+    leases_.release(record.id, walker->token);
+    co_return Walked{Outcome::kWaits, {}};
   }
   co_return co_await advance(std::move(walker));
 }

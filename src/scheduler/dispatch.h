@@ -106,6 +106,8 @@ class Dispatch {
 
   void begin(Walker& walker, WallTime now);
   Task<std::optional<Walked>> judge(Walker& walker);
+  // Its assignee may have it already, lives, and can tell a repeat.
+  bool repeats(const Walker& walker) const;
   Task<Walked> place(WalkerPtr walker, std::shared_ptr<const routing::Route> route);
   std::expected<Placed, routing::NotPlaced> pick(const Walker& walker, const routing::Route& route,
                                                  std::vector<WorkerId>& excluded, int& stale);
