@@ -7,6 +7,7 @@
 #include "base/planted.h"
 #include "base/text.h"
 #include "job/backoff.h"
+#include "job/request.h"
 #include "scheduler/packets.h"
 
 namespace fairlead::scheduler {
@@ -46,7 +47,10 @@ WalkerPtr walker_of(LeaseKeeper::Taken taken) {
   walker->token = std::move(taken.token);
   walker->record = *taken.loaded.record;
   walker->request_bytes = std::move(taken.loaded.request);
-  if (!walker->packet->mutable_job_request()->ParseFromString(walker->request_bytes)) {
+  cap::JobRequest& request = *walker->packet->mutable_job_request();
+  if (request.ParseFromString(walker->request_bytes)) {
+    job::trim_names(request);
+  } else {
     walker->packet->clear_job_request();
   }
   return walker;
