@@ -130,15 +130,19 @@ Task<void> Sweep::sweep_workers() {
 }
 
 Task<void> Sweep::lose_worker(WorkerId worker) {
+  replica_.ghosts.erase(worker);
   Query theirs{Query::By::kWorker, worker.str(), WallTime::max(), limits::kScanMax, {}};
-  Result<store::Page> page = co_await replica_.store.scan(std::move(theirs));
-  if (!page) {
-    expect(worker);  // look again
-    co_return;
-  }
-  for (job::Record& record : page->records) {
-    if (!record.worker_lost) co_await lose_job(std::move(record));
-  }
+  do {
+    Result<store::Page> page = co_await replica_.store.scan(theirs);
+    if (!page) {
+      expect(worker);  // look again
+      co_return;
+    }
+    theirs.cursor = std::move(page->next);
+    for (job::Record& record : page->records) {
+      if (!record.worker_lost) co_await lose_job(std::move(record));
+    }
+  } while (!theirs.cursor.empty());
 }
 
 // Marked, and tried again only if the job says that it may run twice; else it times out as usual.
