@@ -287,6 +287,10 @@ std::expected<Dispatch::Placed, routing::NotPlaced> Dispatch::pick(const Walker&
     auto picked = routing::pick(replica_.registry, route, excluded, &hints);
     if (!picked) {
       count_hints(hints);
+      const routing::WorkerReport* last = replica_.registry.last_resort(route, excluded);
+      if (last && replica_.registry.alive(last->id, now)) {
+        return Placed{last->id, routing::direct_subject(last->id), last->max_parallel_jobs};
+      }
       if (stale > 0) {
         return std::unexpected(
             routing::NotPlaced{ReasonCode::kStaleWorker, "stale worker " + excluded.back().str()});
@@ -500,6 +504,7 @@ store::Change Dispatch::rollback_change(const job::Record& record, const std::st
 Task<void> Dispatch::roll_back(std::string token, store::Snapshot record) {
   const std::string& topic = record->topic.str();
   replica_.metrics.add(Counter::kDispatchRetry, topic, "publish");
+  replica_.registry.refused(record->assignee);
   Result<store::Receipt> receipt = co_await commits_.commit(rollback_change(*record, token));
   if (receipt && std::holds_alternative<store::Applied>(*receipt)) {
     replica_.metrics.add(Counter::kDispatchRollback, topic);
