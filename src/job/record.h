@@ -135,7 +135,7 @@ inline WallTime place_in_line(const Wait& wait) {
 bool holds_tenant_slot(const Record& record);
 bool holds_worker_slot(const Record& record);
 
-// Adds an event, dropping the oldest but the first when the history is full.
+// Adds an event, dropping the oldest but the first when the history is full. A long note is cut.
 void add_event(Record& record, WallTime at, std::string note);
 
 }  // namespace fairlead::job
