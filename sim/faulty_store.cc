@@ -92,9 +92,11 @@ Answer<void> FaultyStore::unclaim(const JobId& job, Duration pause) {
   });
 }
 
-Answer<std::vector<store::WaitClassView>> FaultyStore::waiting(size_t limit) {
+Answer<std::vector<store::WaitClassView>> FaultyStore::waiting(std::string after, size_t limit) {
   return call<std::vector<store::WaitClassView>>(
-      [&shared = shared_, limit] { return answer_now(shared.waiting(limit)); });
+      [&shared = shared_, after = std::move(after), limit] {
+        return answer_now(shared.waiting(after, limit));
+      });
 }
 
 size_t FaultyStore::waiting_in(std::string_view wait_class) const {

@@ -21,7 +21,8 @@ class FaultyStore final : public store::Store {
   store::Answer<store::Page> scan(store::Query query) override;
   store::Answer<std::vector<store::Claim>> claim(store::Claims claims) override;
   store::Answer<void> unclaim(const JobId& job, Duration pause) override;
-  store::Answer<std::vector<store::WaitClassView>> waiting(size_t limit) override;
+  store::Answer<std::vector<store::WaitClassView>> waiting(std::string after,
+                                                           size_t limit) override;
   size_t waiting_in(std::string_view wait_class) const override;
   size_t live_in(job::State state) const override { return shared_.live_in(state); }
   store::Answer<bool> acquire(std::string key, store::LeaseRequest lease) override;

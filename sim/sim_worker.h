@@ -31,7 +31,8 @@ class SimWorker {
   bool died_ever() const { return died_ever_; }
   bool overloaded() const { return cpu_load_ > 90; }
   const Kind& kind() const { return kind_; }
-  bool is_running(const JobId& job) const { return running_.contains(job.str()); }
+  // What it works on: job to epoch.
+  const std::map<std::string, uint64_t>& running() const { return running_; }
   bool has_seen(const JobId& job, Epoch epoch) const {
     auto seen = seen_.find(job.str());
     return seen != seen_.end() && seen->second >= epoch.value();
@@ -53,8 +54,8 @@ class SimWorker {
   bool died_ever_ = false;
   uint64_t life_ = 0;
   double cpu_load_ = 5;
-  std::map<std::string, uint64_t> running_;  // job to epoch
-  std::map<std::string, uint64_t> seen_;     // highest epoch of each job: repeats are dropped
+  std::map<std::string, uint64_t> running_;
+  std::map<std::string, uint64_t> seen_;  // highest epoch of each job: repeats are dropped
 };
 
 }  // namespace fairlead::sim

@@ -375,23 +375,41 @@ void World::check_always() {
     observer_.violation(fmt::format("tenant {} has {} jobs out and {} slots taken",
                                     kLimitedTenant.str(), really, held));
   }
-  // Jobs that the worker has, or is about to get. One that has ended there, or was lost with an
-  // earlier life of the worker, may still hold a slot; it must not count.
+  // Jobs that the worker has by its own word, or is about to get. One that has ended there, or was
+  // lost with an earlier life of the worker, may still hold a slot; it must not count.
   for (auto& worker : workers_) {
     auto out = answer_now(store_.scan(
         {store::Query::By::kWorker, worker->kind().id.str(), WallTime::max(), 1000, {}}));
     auto real = std::ranges::count_if(out->records, [&](const job::Record& record) {
       auto sent = handed_out_at_.find({record.id, record.epoch});
-      bool on_the_way = !worker->has_seen(record.id, record.epoch) &&
-                        sent != handed_out_at_.end() &&
-                        loop_.now() - sent->second <= options_.bus_delay_max;
-      return worker->is_running(record.id) || on_the_way;
+      return !worker->running().contains(record.id.str()) &&
+             !worker->has_seen(record.id, record.epoch) && sent != handed_out_at_.end() &&
+             loop_.now() - sent->second <= options_.bus_delay_max;
+    });
+    real += std::ranges::count_if(worker->running(), [&](const auto& running) {
+      return is_ours_to_count(*worker, JobId(running.first), Epoch(running.second));
     });
     if (real > worker->kind().capacity) {
       observer_.violation(fmt::format("worker {} was given {} jobs, it can have {}",
                                       worker->kind().id.str(), real, worker->kind().capacity));
     }
   }
+}
+
+// Whether a job that a worker runs takes one of its slots. Not when the job went on without it:
+// it ended, the worker was lost or asked for another try, or policy could not be asked about a
+// dispatch that has to be repeated.
+bool World::is_ours_to_count(const SimWorker& worker, const JobId& job, Epoch epoch) {
+  store::Snapshot record = answer_now(store_.load(job, {}))->record;
+  if (!record || job::is_terminal(record->state) || record->state == job::State::kRetrying ||
+      record->assignee != worker.kind().id) {
+    return false;
+  }
+  if (job::holds_worker_slot(*record)) return true;
+  bool queues = record->wait && !record->wait->wait_class.empty();
+  return queues && std::ranges::any_of(record->open_epochs, [&](const job::OpenEpoch& open) {
+           return open.epoch == epoch && open.worker == worker.kind().id;
+         });
 }
 
 bool World::everything_ended() {
@@ -444,7 +462,7 @@ void World::check_wake_ups() {
     observer_.violation(pending->records[0].id.str() + " is DISPATCHED and nobody publishes it");
   }
   std::map<std::string, MonotonicTime> still;
-  for (const store::WaitClassView& view : *answer_now(store_.waiting(1000))) {
+  for (const store::WaitClassView& view : *answer_now(store_.waiting({}, 1000))) {
     auto wait_class = routing::parse_wait_class(view.wait_class);
     bool room = false;
     for (auto& worker : workers_) {

@@ -55,6 +55,7 @@ class World {
   void pause(int index);
   void heal();
   void check_always();
+  bool is_ours_to_count(const SimWorker& worker, const JobId& job, Epoch epoch);
   void check_liveness();
   void check_wake_ups();
   void say_loads();

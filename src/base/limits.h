@@ -83,6 +83,10 @@ inline constexpr Duration kUnpublishedAfter = 2s;
 // A message that its commit's owner has not published after this is published by a sweep.
 inline constexpr Duration kOrphanAfter = 10s;
 inline constexpr Duration kOrphanSweepEvery = 5s;
+// What has outlived its time goes in batches, with pauses in which commits pass: 20,000 jobs a
+// second and more. Then it is looked for again after this.
+inline constexpr size_t kRetireBatch = 250;
+inline constexpr Duration kRetirePause = 5ms;
 inline constexpr Duration kRetireEvery = 60s;
 // Jobs held for a worker that reports fewer are looked up in the store this often.
 inline constexpr Duration kConfirmHeldEvery = 2s;
@@ -236,6 +240,7 @@ static_assert(kLeaseSafetyMargin < kJobLeaseTtl - 2 * kJobLeaseRenewEvery,
 static_assert(kAliveRenewEvery * 3 < kAliveTtl, "two lost signs of life are not death");
 static_assert(kAliveRenewEvery + kAliveSafetyMargin < kAliveTtl, "a healthy replica may publish");
 static_assert(kClaimTtl > kSweepEvery, "a claim is not swept before its claimer can act");
+static_assert(kRetireBatch * (1s / kRetirePause) > 40'000, "retention keeps up with what ends");
 static_assert(kBackoffBase < kBackoffMax);
 static_assert(kHeartbeatEvery * 3 < kWorkerTtl, "two lost heartbeats are not a lost worker");
 static_assert(kOutputBytesDefault <= kBlobBytesMax, "what a program may say can be stored");

@@ -20,6 +20,8 @@ const char* to_string(PlantedBug bug) {
       return "slot-leaked";
     case PlantedBug::kWakeUpLost:
       return "wake-up-lost";
+    case PlantedBug::kRepeatQueuesBehind:
+      return "repeat-queues-behind";
   }
   return "none";
 }

@@ -15,13 +15,14 @@ enum class PlantedBug {
   kEpochPublishedTwice,
   kSlotLeaked,
   kWakeUpLost,
+  kRepeatQueuesBehind,
 };
 
 inline constexpr std::array kPlantedBugs = {
     PlantedBug::kPublishBeforeCommit, PlantedBug::kGateAcknowledgesDispatchedAway,
     PlantedBug::kLeaseWithoutFencing, PlantedBug::kOldEpochResultAccepted,
     PlantedBug::kEpochPublishedTwice, PlantedBug::kSlotLeaked,
-    PlantedBug::kWakeUpLost,
+    PlantedBug::kWakeUpLost,          PlantedBug::kRepeatQueuesBehind,
 };
 
 const char* to_string(PlantedBug bug);

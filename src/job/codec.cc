@@ -42,6 +42,7 @@ static void fields(auto& archive, Like<Wait> auto& wait) {
   archive(2, wait.detail);
   archive(3, wait.wait_class);
   archive(4, wait.since);
+  archive(5, wait.queued_at);
 }
 
 static void fields(auto& archive, Like<OpenEpoch> auto& open) {

@@ -45,7 +45,7 @@ Record full_record() {
                      "snap-1",
                      std::string("\x00\x01", 2),
                      at(6)};
-  record.wait = Wait{ReasonCode::kPoolOverloaded, "3 of 3 busy", "pool:a", at(7)};
+  record.wait = Wait{ReasonCode::kPoolOverloaded, "3 of 3 busy", "pool:a", at(7), at(6)};
   record.last_result = Sequence(99);
   record.result_ptr = "redis://res:job-1";
   record.reason = ReasonCode::kWorkerReported;
@@ -119,9 +119,10 @@ Record random_record(Random& random) {
                        random_time(random)};
   }
   if (maybe()) {
-    record.wait = maybe() ? Wait{}
-                          : Wait{random_enum(random, ReasonCode::kWorkerReported),
-                                 random_text(random), random_text(random), random_time(random)};
+    record.wait = maybe()
+                      ? Wait{}
+                      : Wait{random_enum(random, ReasonCode::kWorkerReported), random_text(random),
+                             random_text(random), random_time(random), random_time(random)};
   }
   if (maybe()) record.last_result = Sequence(random_number(random));
   if (maybe()) record.result_ptr = random_text(random);
@@ -221,6 +222,16 @@ TEST(Codec, TheFormatOfVersionOneStaysAsItIs) {
                                    "4505"
                                    "0202"
                                    "09016e"));  // event
+}
+
+TEST(Codec, AWaitWithoutAPlaceInLineHasItWhereItBegan) {
+  Record old;
+  old.wait = Wait{ReasonCode::kNoWorkers, "", "pools=a", wall_time_from_micros(64)};
+  Record read = *decode(encode(old));
+  EXPECT_EQ(read, old);
+  EXPECT_EQ(place_in_line(*read.wait), wall_time_from_micros(64));
+  read.wait->queued_at = wall_time_from_micros(32);
+  EXPECT_EQ(place_in_line(*decode(encode(read))->wait), wall_time_from_micros(32));
 }
 
 TEST(Codec, SkipsTagsItDoesNotKnow) {

@@ -18,6 +18,7 @@ bool holds_tenant_slot(const Record& record) {
 void add_event(Record& record, WallTime at, std::string note) {
   std::vector<Event>& history = record.history;
   if (history.size() >= limits::kHistoryEventsMax) history.erase(history.begin() + 1);
+  if (note.size() > limits::kReasonBytesMax) note.resize(limits::kReasonBytesMax);
   history.push_back({at, record.state, record.epoch, std::move(note)});
 }
 

@@ -60,6 +60,9 @@ struct Wait {
   // placement labels. Empty: it waits for its due time alone.
   std::string wait_class;
   WallTime since;
+  // Its place among those of its class, longest first: other than `since` it stays when the reason
+  // changes. None in records that are older than it.
+  WallTime queued_at{};
 
   bool operator==(const Wait&) const = default;
 };
@@ -124,11 +127,15 @@ inline bool is_waiting(const Record& record) {
   return record.wait.has_value();
 }
 
+inline WallTime place_in_line(const Wait& wait) {
+  return wait.queued_at == WallTime() ? wait.since : wait.queued_at;
+}
+
 // A waiting job holds no slot, whatever its state.
 bool holds_tenant_slot(const Record& record);
 bool holds_worker_slot(const Record& record);
 
-// Adds an event, dropping the oldest but the first when the history is full.
+// Adds an event, dropping the oldest but the first when the history is full. A long note is cut.
 void add_event(Record& record, WallTime at, std::string note);
 
 }  // namespace fairlead::job

@@ -49,6 +49,12 @@ TEST(Record, EventsCarryTheStateAndEpochTheyHappenedIn) {
             (Event{wall_time_from_micros(70), State::kDispatched, Epoch(3), "worker-1"}));
 }
 
+TEST(Record, ALongNoteIsCut) {
+  Record record;
+  add_event(record, WallTime(), std::string(limits::kReasonBytesMax + 1, 'x'));
+  EXPECT_EQ(record.history[0].note.size(), limits::kReasonBytesMax);
+}
+
 TEST(Record, AFullHistoryKeepsItsFirstEventAndTheNewest) {
   constexpr size_t kEvents = limits::kHistoryEventsMax + 10;
   Record record;

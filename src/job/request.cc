@@ -103,6 +103,11 @@ Result<void> validate(const cap::JobRequest& request) {
   rules.name("topic", request.topic(), limits::kTopicBytesMax);
   rules.range("priority", request.priority(), cap::JobPriority_MAX);
   rules.not_negative("step_index", request.step_index());
+  rules.size("principal_id", request.principal_id(), limits::kReasonBytesMax);
+  rules.size("workflow_id", request.workflow_id(), limits::kReasonBytesMax);
+  rules.size("labels[\"workflow_id\"]", find_or_empty(request.labels(), "workflow_id"),
+             limits::kReasonBytesMax);
+  rules.size("env[\"team_id\"]", find_or_empty(request.env(), "team_id"), limits::kReasonBytesMax);
   rules.count("labels", static_cast<int>(request.labels().size()), limits::kLabelsMax);
 
   const cap::JobMetadata& meta = request.meta();
@@ -132,6 +137,7 @@ Result<void> validate(const cap::JobResult& result) {
   rules.size("job_id", result.job_id(), limits::kJobIdBytesMax);
   rules.present("worker_id", result.worker_id());
   rules.size("worker_id", result.worker_id(), limits::kWorkerIdBytesMax);
+  rules.size("result_ptr", result.result_ptr(), limits::kReasonBytesMax);
   if (result.status() == cap::JOB_STATUS_UNSPECIFIED) {
     rules.broken("status is unspecified, must say how the job ended");
   }

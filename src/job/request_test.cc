@@ -87,6 +87,20 @@ TEST(ValidateRequest, BoundsTheNames) {
               HasSubstr("meta.idempotency_key has 257 bytes"));
 }
 
+TEST(ValidateRequest, BoundsEveryTextThatTheRecordKeeps) {
+  const std::string most(limits::kReasonBytesMax, 'x');
+  const std::string more = most + 'x';
+  EXPECT_EQ(complaint([&](auto& r) { r.set_principal_id(most); }), "");
+  EXPECT_THAT(complaint([&](auto& r) { r.set_principal_id(more); }),
+              HasSubstr("principal_id has 2049 bytes, must have at most 2048"));
+  EXPECT_THAT(complaint([&](auto& r) { r.set_workflow_id(more); }),
+              HasSubstr("workflow_id has 2049 bytes"));
+  EXPECT_THAT(complaint([&](auto& r) { (*r.mutable_labels())["workflow_id"] = more; }),
+              HasSubstr("labels[\"workflow_id\"] has 2049 bytes"));
+  EXPECT_THAT(complaint([&](auto& r) { (*r.mutable_env())["team_id"] = more; }),
+              HasSubstr("env[\"team_id\"] has 2049 bytes"));
+}
+
 TEST(ValidateRequest, RefusesWhiteSpaceAndControlCharactersInNames) {
   for (char bad : {' ', '\t', '\n', '\0', '\x01', '\x7f'}) {
     std::string name = std::string("a") + bad + "b";
@@ -204,6 +218,11 @@ TEST(ValidateResult, BoundsJobAndWorkerId) {
               HasSubstr("job_id has 257 bytes"));
   EXPECT_THAT(result_complaint([](auto& r) { r.set_worker_id(std::string(129, 'x')); }),
               HasSubstr("worker_id has 129 bytes"));
+}
+
+TEST(ValidateResult, BoundsThePointer) {
+  EXPECT_THAT(result_complaint([](auto& r) { r.set_result_ptr(std::string(2049, 'x')); }),
+              HasSubstr("result_ptr has 2049 bytes"));
 }
 
 TEST(ValidateResult, RefusesANegativeExecutionTime) {

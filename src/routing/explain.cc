@@ -46,6 +46,7 @@ std::vector<ExplainedPool> explain_pools(const PoolMap& map, const RouteQuery& q
 
 std::string overload_cause(const WorkerView& worker) {
   const WorkerReport& report = worker.report;
+  if (worker.refused) return "it could not be given a job since it was last heard";
   if (overloaded(worker.load, report.max_parallel_jobs, 0, 0)) {
     return fmt::format("load {} of {}", worker.load, report.max_parallel_jobs);
   }

@@ -1,10 +1,12 @@
 #include "routing/registry.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "routing/wait_class.h"
 
 namespace fairlead::routing {
 
@@ -39,6 +41,7 @@ Heard WorkerRegistry::heartbeat(const WorkerReport& report, MonotonicTime now) {
   worker.gpu_utilization = worker.view.report.gpu_utilization;
   worker.max_parallel_jobs = worker.view.report.max_parallel_jobs;
   worker.ledger.heard(worker.view.report.active_jobs);
+  if (std::exchange(worker.refused, false)) std::erase(refused_, report.id);
   if (!known) enter(worker);
   refresh(worker);
   if (moves) index_.insert(worker);
@@ -67,6 +70,33 @@ void WorkerRegistry::ended(const JobId& job, const WorkerId& worker) {
   if (known == nullptr || !known->present) return;
   known->ledger.ended_elsewhere();
   refresh(*known);
+}
+
+void WorkerRegistry::refused(const WorkerId& worker) {
+  Worker* known = find_known(worker);
+  if (known == nullptr || !known->present) return;
+  if (!std::exchange(known->refused, true)) refused_.push_back(worker);
+  refresh(*known);
+}
+
+const WorkerReport* WorkerRegistry::last_resort(const Route& route,
+                                                std::span<const WorkerId> excluded) const {
+  if (refused_.empty()) return nullptr;
+  WaitClass wanted{route.pools, route.placement};
+  std::ranges::sort(wanted.pools);
+  const WorkerReport* first = nullptr;
+  size_t fitting = 0;
+  for (const WorkerId& id : refused_) {
+    const Worker* worker = find_present(id);
+    if (!worker || std::ranges::find(excluded, id) != excluded.end()) continue;
+    const WorkerReport& report = worker->view.report;
+    if (!fits(wanted, report)) continue;
+    ++fitting;
+    bool busy = overloaded(worker->ledger.load(), worker->max_parallel_jobs, worker->cpu_load,
+                           worker->gpu_utilization);
+    if (!busy && (!first || report.id < first->id)) first = &report;
+  }
+  return fitting == candidates(route, excluded).matching ? first : nullptr;
 }
 
 bool WorkerRegistry::alive(const WorkerId& worker, MonotonicTime now) const {
@@ -153,6 +183,7 @@ void WorkerRegistry::leave(Worker& worker) {
   index_.erase(worker);
   ids_.erase(worker.key());
   worker.ledger.lost();
+  if (std::exchange(worker.refused, false)) std::erase(refused_, worker.key());
   worker.present = false;
   --present_;
   forget_if_unused(worker);
@@ -201,7 +232,8 @@ void WorkerRegistry::refresh(Worker& worker) {
   int32_t capacity = worker.max_parallel_jobs;
   int32_t load = worker.ledger.load();
   int32_t in_flight = worker.ledger.held() - worker.ledger.ghosts();
-  worker.open = !overloaded(load, capacity, worker.cpu_load, worker.gpu_utilization);
+  worker.open =
+      !worker.refused && !overloaded(load, capacity, worker.cpu_load, worker.gpu_utilization);
   check(!worker.open || capacity == 0 || in_flight < capacity,
         "a worker that may be picked has a free slot");
   worker.rank = make_rank(score(load, worker.cpu_load, worker.gpu_utilization), in_flight,
@@ -216,6 +248,7 @@ const WorkerView& WorkerRegistry::show(const Worker& worker) const {
   view.ghosts = worker.ledger.ghosts();
   view.load = worker.ledger.load();
   view.overloaded = !worker.open;
+  view.refused = worker.refused;
   view.score = score(view.load, worker.cpu_load, worker.gpu_utilization);
   view.free_slots = free_slots(view.load, capacity);
   view.slot_limit = capacity == 0 ? 0 : capacity + view.ghosts;

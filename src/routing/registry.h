@@ -68,6 +68,12 @@ class WorkerRegistry {
   // The same for a job that may have been handed over by another replica.
   void ended(const JobId& job, const WorkerId& worker);
 
+  // A job could not be handed to the worker: it is not picked until it is heard again.
+  void refused(const WorkerId& worker);
+  // One of those nevertheless, not excluded, when there is no other in the pools with the labels;
+  // nullptr when there is. Valid until the next change.
+  const WorkerReport* last_resort(const Route& route, std::span<const WorkerId> excluded) const;
+
   // Known and heard within the TTL, inclusive.
   bool alive(const WorkerId& worker, MonotonicTime now) const;
   // Forgets the workers that are alive no longer, and names them, sorted. What they held stays
@@ -101,6 +107,8 @@ class WorkerRegistry {
     int32_t max_parallel_jobs = 0;
     // False when it is remembered only for the jobs it holds.
     bool present = false;
+    // A job could not be handed to it since it was last heard.
+    bool refused = false;
     // All but the report and the time is brought up to date when it is shown.
     mutable WorkerView view;
   };
@@ -134,6 +142,8 @@ class WorkerRegistry {
   Directory<HeldJob> jobs_;
   // Of the present ones.
   IdOrder ids_;
+  // Those that are `refused`; few.
+  std::vector<WorkerId> refused_;
   // Mutable: views and rankings are made when they are first asked for.
   mutable WorkerIndex index_;
   // One for each present worker, not later than it expires.

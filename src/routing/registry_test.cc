@@ -259,6 +259,31 @@ TEST(Registry, AWorkerIsNeverOpenWithAllItsPlacesTaken) {
   EXPECT_EQ(registry.find(WorkerId("w"))->free_slots, 0);
 }
 
+TEST(Registry, AWorkerThatCouldNotBeGivenAJobIsNotPickedUntilItIsHeardAgain) {
+  WorkerRegistry registry;
+  registry.heartbeat(busy_worker("w", 0, 3), at(0));
+  registry.refused(WorkerId("w"));
+  registry.refused(WorkerId("unknown"));
+  Route route{.pools = {PoolName("default")}};
+  EXPECT_EQ(registry.candidates(route, {}).best, nullptr);
+  EXPECT_EQ(registry.candidates(route, {}).matching, 1u);
+  EXPECT_TRUE(registry.find(WorkerId("w"))->refused);
+  // Nor when another of its jobs ends.
+  registry.hold(JobId("j"), WorkerId("w"));
+  registry.release(JobId("j"));
+  EXPECT_EQ(registry.candidates(route, {}).best, nullptr);
+  // Unless there is no other.
+  ASSERT_NE(registry.last_resort(route, {}), nullptr);
+  EXPECT_EQ(registry.last_resort(route, {}), &registry.find(WorkerId("w"))->report);
+  EXPECT_EQ(registry.last_resort(route, std::vector{WorkerId("w")}), nullptr);
+  EXPECT_EQ(registry.last_resort({.pools = {PoolName("other")}}, {}), nullptr);
+  registry.heartbeat(busy_worker("full", 3, 3), at(0));
+  EXPECT_EQ(registry.last_resort(route, {}), nullptr);
+  EXPECT_EQ(registry.heartbeat(busy_worker("w", 0, 3), at(1)).effect, HeartbeatEffect::kOpened);
+  ASSERT_NE(registry.candidates(route, {}).best, nullptr);
+  EXPECT_FALSE(registry.find(WorkerId("w"))->refused);
+}
+
 TEST(Registry, IdsInAnOrderMadeToExhaustTheirNumbersStayOrdered) {
   WorkerRegistry registry;
   registry.heartbeat(worker("z"), at(0));

@@ -16,6 +16,8 @@ struct WorkerView {
   // Stands for active_jobs in `overloaded` and `score`.
   int32_t load = 0;
   bool overloaded = false;
+  // A job could not be handed to it since it was last heard; it counts as overloaded.
+  bool refused = false;
   double score = 0;
   // INT32_MAX when it has no limit.
   int32_t free_slots = 0;

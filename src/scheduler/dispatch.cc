@@ -7,6 +7,7 @@
 #include "base/planted.h"
 #include "base/text.h"
 #include "job/backoff.h"
+#include "job/request.h"
 #include "scheduler/packets.h"
 
 namespace fairlead::scheduler {
@@ -22,12 +23,13 @@ bool restarts_with_class(ReasonCode reason) {
   return reason == ReasonCode::kPoolOverloaded || reason == ReasonCode::kTenantLimit;
 }
 
-WallTime wait_base(const Walker& walker) {
+// Nobody tried before this replica started: that time made no attempts. Who was not claimed does
+// not know whether its class moved.
+WallTime wait_base(const Walker& walker, WallTime started_at, WallTime now) {
   const job::Wait& wait = *walker.record.wait;
-  if (walker.claim && restarts_with_class(wait.reason)) {
-    return std::max(wait.since, walker.claim->class_dispatched_at);
-  }
-  return wait.since;
+  WallTime base = std::max(wait.since, started_at);
+  if (!restarts_with_class(wait.reason)) return base;
+  return walker.claim ? std::max(base, walker.claim->class_dispatched_at) : now;
 }
 
 // A job that waits in a class has made the attempts that its schedule says.
@@ -45,7 +47,10 @@ WalkerPtr walker_of(LeaseKeeper::Taken taken) {
   walker->token = std::move(taken.token);
   walker->record = *taken.loaded.record;
   walker->request_bytes = std::move(taken.loaded.request);
-  if (!walker->packet->mutable_job_request()->ParseFromString(walker->request_bytes)) {
+  cap::JobRequest& request = *walker->packet->mutable_job_request();
+  if (request.ParseFromString(walker->request_bytes)) {
+    job::trim_names(request);
+  } else {
     walker->packet->clear_job_request();
   }
   return walker;
@@ -75,17 +80,12 @@ Task<Walked> Dispatch::advance(WalkerPtr owned) {
   Walker& walker = *owned;
   begin(walker, replica_.clock.wall());
   job::Record& record = walker.record;
-  if (record.attempts >= limits::kSchedulingAttemptsMax) {
-    ReasonCode reason =
-        waits_in_class(record) || (record.wait && record.wait->reason == ReasonCode::kPublishFailed)
-            ? record.wait->reason
-            : ReasonCode::kMaxSchedulingRetries;
-    if (reason == ReasonCode::kPublishFailed) reason = ReasonCode::kDispatchFailed;
-    co_return co_await end(
-        walker, {State::kFailed,
-                 reason,
-                 {},
-                 fmt::format("max scheduling retries exceeded (attempts={})", record.attempts)});
+  // Who waits for a worker is looked for one first: wait() gives it up.
+  bool waits = record.state == State::kPending || waits_in_class(record);
+  if (!waits && record.attempts >= limits::kSchedulingAttemptsMax) {
+    bool unpublished = record.wait && record.wait->reason == ReasonCode::kPublishFailed;
+    co_return co_await give_up(
+        walker, unpublished ? ReasonCode::kDispatchFailed : ReasonCode::kMaxSchedulingRetries);
   }
 
   if (std::optional<Walked> stopped = co_await judge(walker)) co_return *std::move(stopped);
@@ -111,7 +111,9 @@ void Dispatch::begin(Walker& walker, WallTime now) {
     return;
   }
   if (waits_in_class(record)) {
-    Duration waited = std::max(Duration(0), now - wait_base(walker));
+    walker.wait_base = wait_base(walker, replica_.started_at, now);
+    walker.attempts_at_base = record.attempts;
+    Duration waited = std::max(Duration(0), now - walker.wait_base);
     uint32_t attempts = job::attempts_after(record.attempts, waited);
     walker.next_attempt = job::next_attempt_at(record.attempts, attempts) - waited;
     record.attempts = attempts;
@@ -126,7 +128,10 @@ void Dispatch::begin(Walker& walker, WallTime now) {
     walker.path = {State::kScheduled};
     walker.same_worker = true;
     ++record.attempts;
+    --record.deliveries;  // who has it can tell the next epoch from a new job
   } else if (record.state == State::kScheduled) {
+    const auto& open = record.open_epochs;
+    walker.same_worker = !open.empty() && open.back().epoch == record.epoch;
     ++record.attempts;
   }
 }
@@ -199,14 +204,16 @@ Task<Walked> Dispatch::place(WalkerPtr owned, std::shared_ptr<const routing::Rou
            (record.wait && record.wait->wait_class == wait_class);
   };
 
-  // A new job queues behind those who wait for the same.
+  // A new job queues behind those who wait for the same. One that its worker may have already holds
+  // its slots, and must not leave them to others.
+  bool queues = !repeats(walker) || planted(PlantedBug::kRepeatQueuesBehind);
   std::string own_tenant = tenant_class(record.tenant);
-  if (limits.max_concurrent_jobs > 0 && !comes_from(own_tenant) &&
+  if (queues && limits.max_concurrent_jobs > 0 && !comes_from(own_tenant) &&
       replica_.store.waiting_in(own_tenant) > 0) {
     co_return co_await wait(walker, ReasonCode::kTenantLimit, "behind other jobs of the tenant",
                             own_tenant);
   }
-  if (!comes_from(route.wait_class) && replica_.store.waiting_in(route.wait_class) > 0) {
+  if (queues && !comes_from(route.wait_class) && replica_.store.waiting_in(route.wait_class) > 0) {
     std::vector<WorkerId> none;
     int stale = 0;
     auto placed = pick(walker, route, none, stale);
@@ -221,7 +228,10 @@ Task<Walked> Dispatch::place(WalkerPtr owned, std::shared_ptr<const routing::Rou
   for (int full = 0; full < limits::kFullWorkerPicksMax; ++full) {
     auto placed = pick(walker, route, excluded, stale);
     if (!placed) {
-      co_return co_await wait(walker, placed.error().code, placed.error().detail, route.wait_class);
+      // Those that the store calls full are there, only busy.
+      bool busy = full > 0 && placed.error().code == ReasonCode::kNoWorkers;
+      co_return co_await wait(walker, busy ? ReasonCode::kPoolOverloaded : placed.error().code,
+                              placed.error().detail, route.wait_class);
     }
     Result<store::Receipt> receipt = co_await commit_dispatch(walker, *placed, limits);
     if (!receipt) {
@@ -255,20 +265,21 @@ Task<Walked> Dispatch::place(WalkerPtr owned, std::shared_ptr<const routing::Rou
                           "pool_overloaded: " + route.wait_class, route.wait_class);
 }
 
-// Picks until the pick is alive (STALE-1..STALE-5). A worker that may have the job already is kept
-// while it lives: it can tell a repeat.
+bool Dispatch::repeats(const Walker& walker) const {
+  return walker.same_worker &&
+         replica_.registry.alive(walker.record.assignee, replica_.clock.monotonic());
+}
+
+// Picks until the pick is alive (STALE-1..STALE-5).
 std::expected<Dispatch::Placed, routing::NotPlaced> Dispatch::pick(const Walker& walker,
                                                                    const routing::Route& route,
                                                                    std::vector<WorkerId>& excluded,
                                                                    int& stale) {
   MonotonicTime now = replica_.clock.monotonic();
   const job::Record& record = walker.record;
-  if (walker.same_worker && excluded.empty()) {
-    const routing::WorkerView* view = replica_.registry.find(record.assignee);
-    if (view && replica_.registry.alive(record.assignee, now)) {
-      return Placed{record.assignee, routing::direct_subject(record.assignee),
-                    view->report.max_parallel_jobs};
-    }
+  if (excluded.empty() && repeats(walker)) {
+    return Placed{record.assignee, routing::direct_subject(record.assignee),
+                  replica_.registry.find(record.assignee)->report.max_parallel_jobs};
   }
   std::vector<routing::HintOutcome> hints;
   while (true) {
@@ -276,6 +287,10 @@ std::expected<Dispatch::Placed, routing::NotPlaced> Dispatch::pick(const Walker&
     auto picked = routing::pick(replica_.registry, route, excluded, &hints);
     if (!picked) {
       count_hints(hints);
+      const routing::WorkerReport* last = replica_.registry.last_resort(route, excluded);
+      if (last && replica_.registry.alive(last->id, now)) {
+        return Placed{last->id, routing::direct_subject(last->id), last->max_parallel_jobs};
+      }
       if (stale > 0) {
         return std::unexpected(
             routing::NotPlaced{ReasonCode::kStaleWorker, "stale worker " + excluded.back().str()});
@@ -489,6 +504,7 @@ store::Change Dispatch::rollback_change(const job::Record& record, const std::st
 Task<void> Dispatch::roll_back(std::string token, store::Snapshot record) {
   const std::string& topic = record->topic.str();
   replica_.metrics.add(Counter::kDispatchRetry, topic, "publish");
+  replica_.registry.refused(record->assignee);
   Result<store::Receipt> receipt = co_await commits_.commit(rollback_change(*record, token));
   if (receipt && std::holds_alternative<store::Applied>(*receipt)) {
     replica_.metrics.add(Counter::kDispatchRollback, topic);
@@ -541,19 +557,26 @@ Task<Walked> Dispatch::end(Walker& walker, Ending ending) {
   co_return co_await finish(walker, std::move(change), Outcome::kEnded);
 }
 
+Task<Walked> Dispatch::give_up(Walker& walker, ReasonCode reason) {
+  std::string message =
+      fmt::format("max scheduling retries exceeded (attempts={})", walker.record.attempts);
+  co_return co_await end(walker, {State::kFailed, reason, {}, std::move(message)});
+}
+
 Task<Walked> Dispatch::wait(Walker& walker, ReasonCode reason, std::string detail,
                             std::string wait_class) {
   WallTime now = replica_.clock.wall();
   job::Record& record = walker.record;
+  if (record.attempts >= limits::kSchedulingAttemptsMax) {
+    co_return co_await give_up(walker, reason);
+  }
   bool same_class = record.wait && record.wait->wait_class == wait_class;
   if (same_class && walker.path.empty() && record.wait->reason == reason) {
     // Nothing to write: its attempts follow from the time it began to wait.
     leases_.release(record.id, walker.token);
     if (walker.claim) {
-      // A replica that has just started may not have heard of the workers yet.
-      bool young = replica_.clock.monotonic() - replica_.started < limits::kWorkerTtl;
-      Duration next_try =
-          young ? std::min(walker.next_attempt, limits::kBackoffBase) : walker.next_attempt;
+      Duration next_try = walker.next_attempt;
+      if (replica_.is_young()) next_try = std::min(next_try, limits::kBackoffBase);
       (void)co_await replica_.store.unclaim(record.id, next_try + replica_.jitter());
     }
     co_return Walked{Outcome::kWaits, {}};
@@ -566,15 +589,24 @@ Task<Walked> Dispatch::wait(Walker& walker, ReasonCode reason, std::string detai
   job::Record& next = *change.next;
   if (next.history.empty()) job::add_event(next, next.created_at, "submitted");
   next.updated_at = now;
-  next.due = now + job::backoff(next.attempts, replica_.jitter());
-  ++next.attempts;
-  next.wait = {reason, detail.substr(0, limits::kReasonBytesMax), wait_class, now};
+  job::Wait waits{reason, detail.substr(0, limits::kReasonBytesMax), wait_class, now, now};
+  if (same_class) {
+    // Its place and its schedule stay: another reason is no attempt.
+    waits.since = walker.wait_base;
+    waits.queued_at = job::place_in_line(*record.wait);
+    next.attempts = walker.attempts_at_base;
+    next.due = now + walker.next_attempt + replica_.jitter();
+  } else {
+    next.due = now + job::backoff(next.attempts, replica_.jitter());
+    ++next.attempts;
+  }
+  next.wait = std::move(waits);
   next.publish_pending = false;
   next.dispatcher.clear();
   job::add_event(next, now, job::to_string(reason));
   Walked walked = co_await finish(walker, std::move(change), Outcome::kWaits);
   if (walked.outcome == Outcome::kWaits) {
-    commits_.board().add(wait_class);
+    commits_.board().add(wait_class, now);
     // Room may have come while the commit was on its way.
     co_await wake(std::move(wait_class));
   }
@@ -640,9 +672,14 @@ Task<void> Dispatch::try_claimed(store::Claim claim) {
   if (walked.outcome == Outcome::kFailed) {
     (void)replica_.store.unclaim(claim.job, limits::kRetryStore);
   }
-  if (walked.outcome == Outcome::kDispatched || walked.outcome == Outcome::kEnded) {
-    // Where one found room, the next may too; those claimed with it come first.
-    if (co_await replica_.loop.delay(Duration(0))) co_await wake(claim.wait_class);
+  bool dispatched = walked.outcome == Outcome::kDispatched;
+  if (!dispatched && walked.outcome != Outcome::kEnded) co_return;
+  // Those claimed with it come first.
+  if (!co_await replica_.loop.delay(Duration(0))) co_return;
+  if (dispatched) {
+    co_await wake(std::move(claim.wait_class));  // where one found room, the next may too
+  } else {
+    co_await try_next(std::move(claim.wait_class));  // when one is given up, the next may be too
   }
 }
 
@@ -656,6 +693,10 @@ Task<void> Dispatch::wake(std::string wait_class) {
     auto picked = routing::pick(replica_.registry, route);
     if (!picked || !replica_.registry.alive(picked->worker, replica_.clock.monotonic())) co_return;
   }
+  co_await try_next(std::move(wait_class));
+}
+
+Task<void> Dispatch::try_next(std::string wait_class) {
   auto claims = co_await replica_.store.claim({{std::move(wait_class)}, 1});
   if (!claims) co_return;
   for (store::Claim& claim : *claims) replica_.nursery.spawn(try_claimed(std::move(claim)));
@@ -732,6 +773,12 @@ Task<Walked> Dispatch::resolve_unpublished(WalkerPtr walker) {
     co_await commit_running(std::move(walker->token),
                             std::make_shared<const job::Record>(std::move(walker->record)));
     co_return Walked{Outcome::kDispatched, {}};
+  }
+  if (replica_.is_young() &&
+      !replica_.registry.alive(record.assignee, replica_.clock.monotonic())) {
+    // Its worker may live and have it. The mark stays, so a sweep looks again.
+    leases_.release(record.id, walker->token);
+    co_return Walked{Outcome::kWaits, {}};
   }
   co_return co_await advance(std::move(walker));
 }

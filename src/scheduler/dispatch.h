@@ -46,7 +46,10 @@ struct Walker {
   std::optional<Sequence> consumed;
   // How it was claimed, if it was.
   std::optional<store::Claim> claim;
-  // Of a job that waits in a class: when its next attempt falls due.
+  // Of a job that waits in a class: where its schedule of attempts begins, with how many made, and
+  // when the next falls due.
+  WallTime wait_base;
+  uint32_t attempts_at_base = 0;
   Duration next_attempt{};
   // It may be with its assignee already.
   bool same_worker = false;
@@ -82,6 +85,8 @@ class Dispatch {
   Task<void> try_claimed(store::Claim claim);
   // Tries the next job of a class, if a worker could take it.
   Task<void> wake(std::string wait_class);
+  // Tries it in any case.
+  Task<void> try_next(std::string wait_class);
   // Offers free slots of a worker to the jobs that wait for it.
   Task<void> offer(WorkerId worker);
 
@@ -101,6 +106,8 @@ class Dispatch {
 
   void begin(Walker& walker, WallTime now);
   Task<std::optional<Walked>> judge(Walker& walker);
+  // Its assignee may have it already, lives, and can tell a repeat.
+  bool repeats(const Walker& walker) const;
   Task<Walked> place(WalkerPtr walker, std::shared_ptr<const routing::Route> route);
   std::expected<Placed, routing::NotPlaced> pick(const Walker& walker, const routing::Route& route,
                                                  std::vector<WorkerId>& excluded, int& stale);
@@ -117,11 +124,12 @@ class Dispatch {
   store::Change running_change(const job::Record& record, const std::string& lease);
   store::Change rollback_change(const job::Record& record, const std::string& lease);
 
-  // The ends of a walk.
+  // The ends of a walk. A job that has nothing to wait for any more is given up.
   Task<Walked> wait(Walker& walker, job::ReasonCode reason, std::string detail,
                     std::string wait_class);
   Task<Walked> pause(Walker& walker, job::ReasonCode reason, std::string detail, Duration delay);
   Task<Walked> end(Walker& walker, Ending ending);
+  Task<Walked> give_up(Walker& walker, job::ReasonCode reason);
   Task<Walked> park_for_approval(Walker& walker);
   Task<Walked> finish(Walker& walker, store::Change change, Outcome outcome);
 

@@ -1,6 +1,7 @@
 #include "scheduler/heartbeats.h"
 
 #include <algorithm>
+#include <map>
 
 #include "scheduler/packets.h"
 
@@ -29,29 +30,32 @@ Task<bus::Verdict> Heartbeats::handle(bus::Delivery delivery) {
 }
 
 Task<void> Heartbeats::confirm_held(WorkerId worker) {
-  store::Query out{store::Query::By::kWorker, worker.str(), WallTime::max(), limits::kScanMax, {}};
-  Result<store::Page> page = co_await replica_.store.scan(std::move(out));
-  if (!page) co_return;
-  for (const JobId& job : replica_.registry.held_jobs(worker)) {
-    auto same = [&](const job::Record& record) { return record.id == job; };
-    if (std::ranges::none_of(page->records, same)) replica_.registry.release(job);
+  std::vector<JobId> held = replica_.registry.held_jobs(worker);
+  std::map<JobId, WallTime> out;  // and when each was dispatched
+  store::Query theirs{
+      store::Query::By::kWorker, worker.str(), WallTime::max(), limits::kScanMax, {}};
+  do {
+    Result<store::Page> page = co_await replica_.store.scan(theirs);
+    if (!page) co_return;
+    for (const job::Record& record : page->records) out[record.id] = record.dispatched_at;
+    theirs.cursor = std::move(page->next);
+  } while (!theirs.cursor.empty());
+  for (const JobId& job : held) {
+    if (!out.contains(job)) replica_.registry.release(job);
   }
   const routing::WorkerView* view = replica_.registry.find(worker);
   if (!view || view->ghosts == 0) co_return;
   // Heartbeats may be late: what was dispatched a moment ago is no ghost.
   WallTime before = replica_.clock.wall() - limits::kGhostAgeMin;
-  std::erase_if(page->records,
-                [&](const job::Record& record) { return record.dispatched_at > before; });
-  std::ranges::sort(page->records, {}, [](const job::Record& record) {
-    return std::pair(record.dispatched_at, record.id);
-  });
-  std::vector<store::Ghost>& ghosts = replica_.ghosts[worker];
-  ghosts.clear();
-  for (const job::Record& record : page->records) {
-    if (ghosts.size() < static_cast<size_t>(view->ghosts)) {
-      ghosts.push_back({record.id, record.dispatched_at});
-    }
+  std::vector<store::Ghost> ghosts;
+  for (const auto& [job, dispatched_at] : out) {
+    if (dispatched_at <= before) ghosts.push_back({job, dispatched_at});
   }
+  std::ranges::sort(ghosts, {}, [](const store::Ghost& ghost) {
+    return std::pair(ghost.dispatched_at, ghost.job);
+  });
+  ghosts.resize(std::min(ghosts.size(), static_cast<size_t>(view->ghosts)));
+  replica_.ghosts[worker] = std::move(ghosts);
 }
 
 Task<void> Heartbeats::keep_confirming() {

@@ -4,7 +4,6 @@
 
 #include "base/limits.h"
 #include "scheduler/go_duration.h"
-#include "scheduler/wait_board.h"
 
 namespace fairlead::scheduler {
 namespace {
@@ -52,38 +51,6 @@ TEST(GoDuration, ReadsAsInGo) {
   EXPECT_EQ(go_duration(30s), "30s");
   EXPECT_EQ(go_duration(300s), "5m0s");
   EXPECT_EQ(go_duration(2h + 3s), "2h0m3s");
-}
-
-TEST(WaitBoard, NamesTheClassesThatAWorkerFits) {
-  WaitBoard board;
-  EXPECT_TRUE(board.add("pools=default"));
-  EXPECT_TRUE(board.add("pools=gpu"));
-  EXPECT_TRUE(board.add("pools=default;node.zone=eu"));
-  EXPECT_FALSE(board.add("pools=gpu"));
-  routing::WorkerReport worker;
-  worker.id = WorkerId("w1");
-  worker.pool = PoolName("default");
-  EXPECT_EQ(board.fitting(worker), std::vector<std::string>{"pools=default"});
-}
-
-TEST(WaitBoard, OffersAFreedSlotToTheWorkersClassesAndTheTenants) {
-  WaitBoard board;
-  board.add("pools=default");
-  board.add(tenant_class(TenantId("acme")));
-  routing::WorkerReport worker;
-  worker.id = WorkerId("w1");
-  worker.pool = PoolName("default");
-  EXPECT_EQ(board.groups(&worker, TenantId("acme")).size(), 2u);
-  EXPECT_EQ(board.groups(&worker, TenantId("bolt")).size(), 1u);
-  EXPECT_EQ(board.groups(nullptr, TenantId("bolt")).size(), 0u);
-}
-
-TEST(WaitBoard, ARefreshNamesWhatWasNotKnownAndForgetsWhatIsGone) {
-  WaitBoard board;
-  board.add("pools=default");
-  EXPECT_EQ(board.refresh({{"pools=gpu", 1, {}}}), std::vector<std::string>{"pools=gpu"});
-  EXPECT_FALSE(board.add("pools=gpu"));
-  EXPECT_TRUE(board.add("pools=default"));
 }
 
 }  // namespace

@@ -40,7 +40,11 @@ struct Replica : Plugs {
         settings(std::move(given)),
         pools(std::move(map)),
         name(settings.instance + "." + random.token().substr(0, 12)),
-        started(clock.monotonic()) {}
+        started(clock.monotonic()),
+        started_at(clock.wall()) {}
+
+  // It may not have heard of all workers yet.
+  bool is_young() const { return clock.monotonic() - started < limits::kWorkerTtl; }
 
   Duration jitter() { return random.between(Duration(0), limits::kBackoffJitterMax - Duration(1)); }
 
@@ -49,6 +53,7 @@ struct Replica : Plugs {
   routing::RememberedRoutes routes;
   const std::string name;  // "<instance>.<nonce>": the beginning of every lease token
   const MonotonicTime started;
+  const WallTime started_at;
   Metrics metrics;
   routing::WorkerRegistry registry;
   // Jobs that are out with a worker by the store's word and not by its own.

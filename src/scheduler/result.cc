@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "base/planted.h"
+#include "base/text.h"
 #include "job/backoff.h"
 #include "job/constraints.h"
 #include "job/request.h"
@@ -68,11 +69,35 @@ ResultVerdict judge_result(const job::Record& record, const cap::JobResult& resu
   return ResultVerdict::kTake;
 }
 
+// Of a result that is taken: it ends another run than the current one.
+static bool is_of_earlier_epoch(const job::Record& record, const cap::JobResult& result) {
+  if (result.has_dispatch() && result.dispatch().attempt() > 0) {
+    return Epoch(result.dispatch().attempt()) != record.epoch;
+  }
+  WorkerId worker(result.worker_id());
+  return worker != record.assignee &&
+         std::ranges::any_of(record.open_epochs, [&](const job::OpenEpoch& earlier) {
+           return earlier.worker == worker;
+         });
+}
+
+// The run of an earlier epoch is over: no other result of it will count.
+static void close_epoch(job::Record& record, const cap::JobResult& result) {
+  bool named = result.has_dispatch() && result.dispatch().attempt() > 0;
+  std::erase_if(record.open_epochs, [&](const job::OpenEpoch& earlier) {
+    return earlier.worker.str() == result.worker_id() &&
+           (!named || earlier.epoch.value() == result.dispatch().attempt());
+  });
+}
+
 Task<bus::Verdict> Results::handle(bus::Delivery delivery) {
   Result<Packet> packet = read_packet(delivery.payload);
   if (!packet) co_return co_await poison(replica_, delivery, packet.error());
   if (!(*packet)->has_job_result()) co_return bus::Verdict::ack();
-  const cap::JobResult& result = (*packet)->job_result();
+  cap::JobResult& result = *(*packet)->mutable_job_result();
+  if (std::string_view id = trim(result.job_id()); id.size() < result.job_id().size()) {
+    result.set_job_id(std::string(id));
+  }
   if (Result<void> valid = job::validate(result); !valid) {
     replica_.metrics.add(Counter::kValidationRejections);
     replica_.log.warning("job result rejected",
@@ -136,6 +161,14 @@ Task<Result<store::Receipt>> Results::commit_result(const job::Record& record,
   store::Change change =
       ending_change(std::move(next), {}, std::move(ending), replica_.clock.wall());
   change.consumed = delivery.queued;
+  if (job::holds_worker_slot(record) && is_of_earlier_epoch(record, result)) {
+    // The worker of the current epoch works for nothing.
+    change.messages.push_back(
+        {std::string(bus::kCancelSubject),
+         cancel_packet(record.id, "an earlier dispatch of the job ended it", replica_.clock.wall()),
+         "cancel:" + record.id.str(),
+         {}});
+  }
   return commits_.commit_ending(std::move(change));
 }
 
@@ -143,6 +176,17 @@ Task<Result<store::Receipt>> Results::commit_result(const job::Record& record,
 Task<Result<store::Receipt>> Results::commit_retry(job::Record record, const cap::JobResult& result,
                                                    const bus::Delivery& delivery) {
   WallTime now = replica_.clock.wall();
+  bool earlier = is_of_earlier_epoch(record, result);
+  if (earlier) close_epoch(record, result);
+  if (earlier && job::holds_worker_slot(record)) {
+    // The current epoch is that other try; its result may have been stored before this one.
+    store::Change change;
+    change.guard.revision = record.revision;
+    change.consumed = delivery.queued;
+    *change.next = std::move(record);
+    change.next->updated_at = now;
+    return commits_.commit(std::move(change));
+  }
   job::Limits limits = job::limits_of(record.decision.constraints);
   record.last_result = delivery.sequence;
   bool by_policy =

@@ -27,7 +27,8 @@ Task<Result<void>> Scheduler::start() {
   if (Result<void> subscribed = subscribe(); !subscribed) co_return subscribed;
   loops_.spawn(leases_.keep_alive());
   loops_.spawn(leases_.keep_renewing());
-  loops_.spawn(sweep_.keep_sweeping());
+  sweeps_.spawn(sweep_.keep_sweeping());
+  sweeps_.spawn(sweep_.keep_retiring());
   if (!replica_.settings.alone) loops_.spawn(heartbeats_.keep_confirming());
   co_return Result<void>{};
 }
@@ -47,9 +48,14 @@ Task<Result<void>> Scheduler::learn() {
       query.cursor = page->next;
     } while (!query.cursor.empty());
   }
-  auto classes = co_await replica_.store.waiting(limits::kScanMax);
-  if (!classes) co_return std::unexpected(classes.error());
-  commits_.board().refresh(*classes);
+  std::string after;
+  do {
+    auto classes = co_await replica_.store.waiting(after, limits::kScanMax);
+    if (!classes) co_return std::unexpected(classes.error());
+    bool last = classes->size() < limits::kScanMax;
+    commits_.board().refresh(after, *classes, last);
+    after = last ? "" : classes->back().wait_class;
+  } while (!after.empty());
   co_return Result<void>{};
 }
 
@@ -113,6 +119,7 @@ size_t Scheduler::in_hand() const {
 
 Task<void> Scheduler::stop(Duration patience) {
   subscriptions_.clear();
+  sweeps_.cancel();  // nothing new begins; what is under way keeps its leases
   MonotonicTime until = replica_.clock.monotonic() + patience;
   while (replica_.nursery.running() > 0 && replica_.clock.monotonic() < until) {
     if (!co_await replica_.loop.delay(limits::kLeasePollEvery)) break;

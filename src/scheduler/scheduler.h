@@ -66,8 +66,9 @@ class Scheduler {
   Sweep sweep_;
   Heartbeats heartbeats_;
   std::vector<std::unique_ptr<bus::Subscription>> subscriptions_;
-  // Renewals and sweeps: they end when told, not by themselves.
+  // Renewals, and sweeps: they end when told, not by themselves.
   Nursery loops_;
+  Nursery sweeps_;
 };
 
 }  // namespace fairlead::scheduler

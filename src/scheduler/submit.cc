@@ -128,7 +128,9 @@ Task<bus::Verdict> Submit::handle_known(WalkerPtr walker, store::Loaded known) {
   // The first submission's bytes are the job; what it carries beyond the hash stays.
   if (!known.request.empty()) {
     walker->request_bytes = std::move(known.request);
-    walker->packet->mutable_job_request()->ParseFromString(walker->request_bytes);
+    cap::JobRequest& request = *walker->packet->mutable_job_request();
+    request.ParseFromString(walker->request_bytes);
+    job::trim_names(request);
   }
   GateStep step = redelivery_gate(walker->record, submitted);
   if (planted(PlantedBug::kGateAcknowledgesDispatchedAway) &&

@@ -22,10 +22,16 @@ Task<void> Sweep::sweep() {
     orphans_at_ = now + limits::kOrphanSweepEvery;
     co_await commits_.publish_orphans(replica_.clock.wall() - limits::kOrphanAfter);
   }
-  if (now >= retire_at_) {
-    retire_at_ = now + limits::kRetireEvery;
-    (void)co_await replica_.store.retire(replica_.clock.wall(), limits::kScanMax);
-  }
+}
+
+// In small batches, so that commits pass between them, until nothing is left to go.
+Task<void> Sweep::keep_retiring() {
+  do {
+    Result<size_t> gone = size_t{0};
+    do {
+      gone = co_await replica_.store.retire(replica_.clock.wall(), limits::kRetireBatch);
+    } while (gone && *gone > 0 && co_await replica_.loop.delay(limits::kRetirePause));
+  } while (co_await replica_.loop.delay(limits::kRetireEvery));
 }
 
 Task<void> Sweep::sweep_due() {
@@ -94,11 +100,12 @@ Task<void> Sweep::sweep_waiting() {
       replica_.nursery.spawn(dispatch_.try_claimed(std::move(claim)));
     }
   }
-  auto classes = co_await replica_.store.waiting(limits::kScanMax);
+  auto classes = co_await replica_.store.waiting(listed_, limits::kScanMax);
   if (!classes) co_return;
-  for (std::string& unknown : commits_.board().refresh(*classes)) {
-    co_await dispatch_.wake(std::move(unknown));
-  }
+  bool last = classes->size() < limits::kScanMax;
+  std::vector<std::string> unknown = commits_.board().refresh(listed_, *classes, last);
+  listed_ = last ? "" : classes->back().wait_class;
+  for (std::string& wait_class : unknown) co_await dispatch_.wake(std::move(wait_class));
 }
 
 void Sweep::expect(const WorkerId& worker) {
@@ -123,15 +130,19 @@ Task<void> Sweep::sweep_workers() {
 }
 
 Task<void> Sweep::lose_worker(WorkerId worker) {
+  replica_.ghosts.erase(worker);
   Query theirs{Query::By::kWorker, worker.str(), WallTime::max(), limits::kScanMax, {}};
-  Result<store::Page> page = co_await replica_.store.scan(std::move(theirs));
-  if (!page) {
-    expect(worker);  // look again
-    co_return;
-  }
-  for (job::Record& record : page->records) {
-    if (!record.worker_lost) co_await lose_job(std::move(record));
-  }
+  do {
+    Result<store::Page> page = co_await replica_.store.scan(theirs);
+    if (!page) {
+      expect(worker);  // look again
+      co_return;
+    }
+    theirs.cursor = std::move(page->next);
+    for (job::Record& record : page->records) {
+      if (!record.worker_lost) co_await lose_job(std::move(record));
+    }
+  } while (!theirs.cursor.empty());
 }
 
 // Marked, and tried again only if the job says that it may run twice; else it times out as usual.

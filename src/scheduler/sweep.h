@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <string>
 
 #include "runtime/task.h"
 #include "scheduler/dispatch.h"
@@ -18,6 +19,8 @@ class Sweep {
 
   // Runs for as long as the replica lives.
   Task<void> keep_sweeping();
+  // Likewise: drops what has outlived its time.
+  Task<void> keep_retiring();
   // One round: due times, unpublished dispatches, deadlines, waiting classes, silent workers.
   Task<void> sweep();
 
@@ -42,7 +45,8 @@ class Sweep {
   std::set<JobId> looking_;
   std::map<WorkerId, MonotonicTime> expected_;
   MonotonicTime orphans_at_{};
-  MonotonicTime retire_at_{};
+  // The waiting class at which the last round's page of them ended; empty: at the end.
+  std::string listed_;
 };
 
 }  // namespace fairlead::scheduler

@@ -16,38 +16,46 @@ std::string tenant_class(const TenantId& tenant) {
   return std::string(kTenantPrefix) + tenant.str();
 }
 
-bool WaitBoard::add(const std::string& wait_class) {
-  if (wait_class.starts_with(kTenantPrefix)) {
-    return tenants_.try_emplace(wait_class, ++added_).second;
-  }
+bool WaitBoard::add(const std::string& wait_class, WallTime since) {
+  if (wait_class.starts_with(kTenantPrefix)) return tenants_.insert(wait_class).second;
   if (placement_.contains(wait_class)) return false;
   auto parsed = routing::parse_wait_class(wait_class);
   if (!parsed) return false;
-  placement_.emplace(wait_class, Known{*std::move(parsed), ++added_});
+  placement_.emplace(wait_class, Known{*std::move(parsed), since});
   return true;
 }
 
-std::vector<std::string> WaitBoard::refresh(const std::vector<store::WaitClassView>& classes) {
+std::vector<std::string> WaitBoard::refresh(const std::string& after,
+                                            const std::vector<store::WaitClassView>& page,
+                                            bool last) {
   std::set<std::string_view> listed;
-  for (const store::WaitClassView& view : classes) listed.insert(view.wait_class);
-  std::erase_if(placement_, [&](const auto& entry) { return !listed.contains(entry.first); });
-  std::erase_if(tenants_, [&](const auto& entry) { return !listed.contains(entry.first); });
+  for (const store::WaitClassView& view : page) listed.insert(view.wait_class);
+  auto gone = [&](const std::string& name) {
+    return name > after && (last || name <= page.back().wait_class) && !listed.contains(name);
+  };
+  std::erase_if(placement_, [&](const auto& entry) { return gone(entry.first); });
+  std::erase_if(tenants_, gone);
   std::vector<std::string> unknown;
-  for (const store::WaitClassView& view : classes) {
-    if (add(view.wait_class)) unknown.push_back(view.wait_class);
+  for (const store::WaitClassView& view : page) {
+    if (add(view.wait_class, view.oldest_since)) {
+      unknown.push_back(view.wait_class);
+    } else if (auto known = placement_.find(view.wait_class); known != placement_.end()) {
+      known->second.oldest = view.oldest_since;
+    }
   }
   return unknown;
 }
 
 std::vector<std::string> WaitBoard::fitting(const routing::WorkerReport& worker) const {
-  std::vector<std::pair<uint64_t, std::string_view>> fit;
+  std::vector<std::pair<WallTime, std::string_view>> fit;
   for (const auto& [text, known] : placement_) {
-    if (routing::fits(known.wait_class, worker)) fit.emplace_back(known.order, text);
+    if (routing::fits(known.wait_class, worker)) fit.emplace_back(known.oldest, text);
   }
-  std::ranges::sort(fit);
-  if (fit.size() > limits::kClaimClassesMax) fit.resize(limits::kClaimClassesMax);
+  auto end = fit.begin() + static_cast<ptrdiff_t>(std::min(fit.size(), limits::kClaimClassesMax));
+  std::ranges::partial_sort(fit, end);
+  fit.erase(end, fit.end());
   std::vector<std::string> classes;
-  for (const auto& [order, text] : fit) classes.emplace_back(text);
+  for (const auto& [oldest, text] : fit) classes.emplace_back(text);
   return classes;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,15 +20,17 @@ std::string tenant_class(const TenantId& tenant);
 
 class WaitBoard {
  public:
-  // True when it was not known.
-  bool add(const std::string& wait_class);
-  // Replaces what is known by what the store says. Names the classes that were not known: room may
-  // have come for them here before they were.
-  std::vector<std::string> refresh(const std::vector<store::WaitClassView>& classes);
+  // True when it was not known. `since`: the first of it waits that long.
+  bool add(const std::string& wait_class, WallTime since);
+  // Replaces what is known of the classes behind `after` by a page that the store lists of them; of
+  // the last page, to the end. Names the classes that were not known: room may have come for them
+  // here before they were.
+  std::vector<std::string> refresh(const std::string& after,
+                                   const std::vector<store::WaitClassView>& page, bool last);
 
   bool empty() const { return placement_.empty() && tenants_.empty(); }
 
-  // Classes of jobs that the worker can take, at most kClaimClassesMax, oldest known first.
+  // Classes of jobs that the worker can take, at most kClaimClassesMax, longest wait first.
   std::vector<std::string> fitting(const routing::WorkerReport& worker) const;
 
   // What to claim from when a job of this tenant leaves this worker: one group for the slot of
@@ -38,12 +41,11 @@ class WaitBoard {
  private:
   struct Known {
     routing::WaitClass wait_class;
-    uint64_t order = 0;
+    WallTime oldest;
   };
 
   std::map<std::string, Known> placement_;
-  std::map<std::string, uint64_t> tenants_;
-  uint64_t added_ = 0;
+  std::set<std::string> tenants_;
 };
 
 }  // namespace fairlead::scheduler

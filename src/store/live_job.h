@@ -60,7 +60,7 @@ struct LiveJob {
   int64_t updated_at = 0;  // microseconds, like all times here; 0 means none
   int64_t deadline = 0;
   int64_t due = 0;
-  int64_t since = 0;          // it waits in its class; of one that waits in none: its dispatch
+  int64_t since = 0;          // its place in its class; of one that waits in none: its dispatch
   int64_t claimed_until = 0;  // while claimed; by the store's monotonic clock
 
   uint32_t id_hash = 0;

@@ -108,7 +108,8 @@ class Store {
   virtual Answer<std::vector<Claim>> claim(Claims claims) = 0;
   // Gives a claimed job back to its class, which the clock tries again after `pause`.
   virtual Answer<void> unclaim(const JobId& job, Duration pause) = 0;
-  virtual Answer<std::vector<WaitClassView>> waiting(size_t limit) = 0;
+  // The waiting classes by name, at most `limit`, from the one behind `after`.
+  virtual Answer<std::vector<WaitClassView>> waiting(std::string after, size_t limit) = 0;
   // Jobs waiting in one class now, as this replica knows; no IO.
   virtual size_t waiting_in(std::string_view wait_class) const = 0;
   // Live jobs in a state now, as this replica knows; no IO.

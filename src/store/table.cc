@@ -176,7 +176,7 @@ void Table::link(LiveJob* job, const job::Record& record, MonotonicTime now, Wal
   job->tenant_slot = job::holds_tenant_slot(record);
   job->publish_pending = record.publish_pending;
   bool in_class = record.wait && !record.wait->wait_class.empty();
-  job->since = to_micros(in_class ? record.wait->since : record.dispatched_at);
+  job->since = to_micros(in_class ? job::place_in_line(*record.wait) : record.dispatched_at);
 
   job->tenant = node_of(tenants_, record.tenant.str());
   job->tenant->slots += job->tenant_slot;

@@ -102,15 +102,16 @@ size_t WaitClasses::waiting_in(std::string_view name) const {
   return found->second.waiting.size() + found->second.claimed;
 }
 
-std::vector<WaitClassView> WaitClasses::list(size_t limit) const {
+std::vector<WaitClassView> WaitClasses::list(std::string_view after, size_t limit) const {
   std::map<const WaitClass*, int64_t> oldest;
   for (const LiveJob* job : claimed_) {
     auto [found, first] = oldest.emplace(job->wait_class, job->since);
     if (!first) found->second = std::min(found->second, job->since);
   }
   std::vector<WaitClassView> views;
-  for (const auto& [name, wait_class] : classes_) {
+  for (auto at = classes_.upper_bound(after); at != classes_.end(); ++at) {
     if (views.size() == limit) break;
+    const auto& [name, wait_class] = *at;
     int64_t since = std::numeric_limits<int64_t>::max();
     if (!wait_class.waiting.empty()) since = (*wait_class.waiting.begin())->since;
     if (auto found = oldest.find(&wait_class); found != oldest.end()) {

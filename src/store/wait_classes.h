@@ -43,7 +43,7 @@ class WaitClasses {
   Claim describe(const LiveJob* job) const;
 
   size_t waiting_in(std::string_view wait_class) const;
-  std::vector<WaitClassView> list(size_t limit) const;
+  std::vector<WaitClassView> list(std::string_view after, size_t limit) const;
 
  private:
   void claim(LiveJob* job, MonotonicTime now);

@@ -28,6 +28,23 @@ Result<void> submit(World& world, const Args& args) {
   return {};
 }
 
+// Jobs <prefix>1 to <prefix>n. A # in the value of a label stands for the job's number.
+Result<void> submit_many(World& world, const Args& args) {
+  for (int64_t i = 1; i <= args.number("n"); ++i) {
+    std::string number = std::to_string(i);
+    cap::JobRequest request;
+    request.set_job_id(args.text("prefix") + number);
+    request.set_topic(args.text("topic"));
+    request.set_tenant_id(args.text("tenant"));
+    for (auto [name, value] : args.pairs("labels")) {
+      if (size_t at = value.find('#'); at != std::string::npos) value.replace(at, 1, number);
+      (*request.mutable_labels())[name] = value;
+    }
+    world.submit(request, "trace-" + request.job_id());
+  }
+  return {};
+}
+
 Result<void> submit_again(World& world, const Args& args) {
   if (world.submit_again(args.text("job"))) return {};
   return wrong(fmt::format("job {} was never submitted", args.text("job")));
@@ -65,6 +82,8 @@ void add_client_steps(std::vector<Step>& steps) {
       "[requires <needs:list>] [deadline <deadline:duration>] [idempotency <key>] [trace <trace>] "
       "[env <env:pairs>] [context <context>] [priority <priority:number>] [step <step:number>]",
       kScheduler, submit);
+  add("submit <n:number> jobs <prefix> topic <topic> [tenant <tenant>] [labels <labels:pairs>]",
+      kScheduler, submit_many);
   add("the submit of <job> is delivered again", kScheduler, submit_again);
   add("cancel <job> [reason <reason>]", kScheduler, cancel);
   add("garbage is published on <subject>", kScheduler, publish_garbage);

@@ -122,3 +122,61 @@ story: The policy that is asked over a wire dies with the scheduler and is asked
   advance 15s
   expect job j1 RUNNING on w1 epoch 1
   expect worker w1 got job j1 1 times
+
+story: Time in which no scheduler ran makes no attempts
+  submit 3 jobs j topic job.default
+  the scheduler crashes
+  advance 30m
+  the scheduler restarts
+  advance 20s
+  expect job j1 PENDING waiting for no_workers
+  worker w1 joins pool default capacity 4
+  expect job j1 RUNNING on w1
+  expect job j2 RUNNING on w1
+  expect job j3 RUNNING on w1
+
+story: A dispatch that a crash kept from the bus is no delivery
+  policy limits topic job.default max_retries 1
+  worker w1 joins pool default capacity 4
+  the scheduler crashes before the next dispatch
+  submit job j1 topic job.default
+  the scheduler restarts
+  advance 6s
+  expect job j1 RUNNING on w1 epoch 2 deliveries 1
+  worker w1 answers j1 FAILED_RETRYABLE
+  advance 10s
+  expect job j1 RUNNING on w1 epoch 3 deliveries 2
+
+story: After a crash a dispatch goes to its worker again though others wait
+  worker w1 joins pool default capacity 1
+  the scheduler crashes after the next dispatch
+  submit job j1 topic job.default
+  the scheduler restarts
+  submit job j2 topic job.default
+  advance 6s
+  expect job j1 RUNNING on w1 epoch 2
+  expect worker w1 did not get job j2
+
+story: After a crash a dispatch waits until its worker is heard
+  worker w1 joins pool default capacity 1
+  the scheduler crashes after the next dispatch
+  submit job j1 topic job.default
+  worker w1 goes silent
+  the scheduler restarts
+  worker w2 joins pool default capacity 1
+  advance 10s
+  expect job j1 DISPATCHED on w1 epoch 1
+  worker w1 speaks again
+  advance 1s
+  expect job j1 RUNNING on w1 epoch 2
+  expect worker w2 got nothing
+
+story: After a crash a dispatch whose worker is not heard goes to another
+  worker w1 joins pool default capacity 1
+  the scheduler crashes after the next dispatch
+  submit job j1 topic job.default
+  worker w1 goes silent
+  the scheduler restarts
+  worker w2 joins pool default capacity 1
+  advance 32s
+  expect job j1 RUNNING on w2 epoch 2

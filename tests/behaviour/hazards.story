@@ -250,3 +250,19 @@ story: H-52 A cancel is not lost in a failing store
   cancel j1
   advance 3s
   expect job j1 CANCELLED
+
+story: H-25 Blanks around a topic do not get a job past policy when it is asked again
+  policy limits topic job.limited max_concurrent_jobs 1
+  worker w1 joins pool default capacity 10
+  submit job j1 topic " job.limited" tenant acme
+  submit job j2 topic " job.limited" tenant acme
+  advance 1m
+  expect job j1 RUNNING on w1
+  expect job j2 PENDING waiting for tenant_limit
+
+story: H-25 Blanks around a topic do not get a job past policy when it is submitted again
+  submit job j1 topic " job.limited"
+  expect job j1 PENDING waiting for no_workers
+  policy denies topic job.limited "not any more"
+  the submit of j1 is delivered again
+  expect job j1 DENIED

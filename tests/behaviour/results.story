@@ -217,3 +217,20 @@ story: An answer whose commit was not confirmed counts once
   advance 20s
   expect job j1 FAILED code E_ONE
   expect message on sys.job.dlq for j1 code E_ONE
+
+story: An earlier dispatch that asks for another try leaves the current one alone
+  worker w1 joins pool default capacity 4
+  the bus loses the answer of the next dispatch
+  submit job j1 topic job.default
+  advance 5s
+  expect job j1 RUNNING on w1 epoch 2
+  worker w1 answers j1 FAILED_RETRYABLE epoch 1
+  expect job j1 RUNNING on w1 epoch 2
+  worker w1 answers j1 SUCCEEDED epoch 2 result redis://res:j1
+  expect job j1 SUCCEEDED result redis://res:j1
+
+story: Blanks around the job's id do not hide a result
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  worker w1 answers " j1 " SUCCEEDED without epoch
+  expect job j1 SUCCEEDED

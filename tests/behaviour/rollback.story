@@ -153,3 +153,61 @@ story: A result that comes before RUNNING is written ends the job
   expect job j1 SUCCEEDED
   advance 10s
   expect job j1 SUCCEEDED result redis://res:j1
+
+story: A publish whose answer is lost is repeated to its worker though others wait
+  worker w1 joins pool default capacity 1
+  the bus loses the answer of the next dispatch
+  submit job j1 topic job.default
+  submit job j2 topic job.default
+  advance 5s
+  expect job j1 RUNNING on w1 epoch 2
+  expect job j2 PENDING waiting for pool_overloaded
+  expect worker w1 did not get job j2
+  worker w1 answers j1 SUCCEEDED
+  expect job j2 RUNNING on w1
+
+story: A publish whose answer is lost is repeated though others of the tenant wait
+  policy limits topic job.default max_concurrent_jobs 1
+  worker w1 joins pool default capacity 4
+  the bus loses the answer of the next dispatch
+  submit job j1 topic job.default tenant acme
+  submit job j2 topic job.default tenant acme
+  advance 5s
+  expect job j1 RUNNING on w1 epoch 2
+  expect worker w1 did not get job j2
+
+story: A publish whose answer is lost is repeated to its worker after policy was not there
+  worker w1 joins pool default capacity 4 active 2
+  the bus loses the answer of the next dispatch
+  submit job j1 topic job.default
+  policy is unavailable
+  worker w2 joins pool default capacity 4
+  advance 4s
+  expect job j1 SCHEDULED waiting for safety_unavailable
+  policy is available
+  advance 10s
+  expect job j1 RUNNING on w1 epoch 2
+  expect worker w2 got nothing
+
+story: A worker that could not be given a job is left alone until it is heard again
+  worker w1 joins pool default capacity 4
+  worker w2 joins pool default capacity 4 active 2
+  the bus refuses the next dispatch
+  submit job j1 topic job.default
+  expect job j1 SCHEDULED on w1
+  submit job j2 topic job.default
+  expect job j2 RUNNING on w2
+  worker w1 reports
+  submit job j3 topic job.default
+  expect job j3 RUNNING on w1
+
+story: Jobs rather wait for a busy worker than go to one that could not be given a job
+  worker w1 joins pool default capacity 4
+  worker w2 joins pool default capacity 1 active 1
+  the bus refuses the next dispatch
+  submit job j1 topic job.default
+  expect job j1 SCHEDULED on w1
+  submit job j2 topic job.default
+  expect job j2 PENDING waiting for pool_overloaded
+  worker w1 reports
+  expect job j2 RUNNING on w1

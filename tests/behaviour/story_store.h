@@ -35,8 +35,9 @@ class StoryStore final : public store::Store {
   store::Answer<void> unclaim(const JobId& job, Duration pause) override {
     return store_->unclaim(job, pause);
   }
-  store::Answer<std::vector<store::WaitClassView>> waiting(size_t limit) override {
-    return store_->waiting(limit);
+  store::Answer<std::vector<store::WaitClassView>> waiting(std::string after,
+                                                           size_t limit) override {
+    return store_->waiting(std::move(after), limit);
   }
   size_t waiting_in(std::string_view wait_class) const override {
     return store_->waiting_in(wait_class);

@@ -175,3 +175,82 @@ story: Pools that change are used for the next placement
   given topic job.default -> pool spare
   advance 5s
   expect job j1 RUNNING on s1
+
+story: All whose time is over are given up together
+  submit 300 jobs j topic job.default
+  advance 22m
+  expect job j1 PENDING
+  advance 1m
+  expect job j1 FAILED code no_workers
+  expect job j300 FAILED code no_workers
+
+# The fiftieth attempt falls due 1351 seconds after the first.
+story: A job whose last attempt is due is placed rather than given up when a worker has come
+  submit job j1 topic job.default
+  advance 1351s
+  expect job j1 PENDING attempts 50
+  worker w1 joins pool default capacity 4
+  expect job j1 RUNNING on w1
+
+story: The longest waiting stays first when the reason for its wait changes
+  submit job first topic job.default
+  advance 1ms
+  submit job second topic job.default
+  advance 1ms
+  submit job third topic job.default
+  advance 100ms
+  worker w1 joins pool default capacity 1 cpu 95
+  advance 20s
+  expect job first PENDING waiting for pool_overloaded
+  expect job second PENDING waiting for no_workers
+  worker w1 reports cpu 5
+  expect job first RUNNING on w1
+  expect job second PENDING
+  worker w1 answers first SUCCEEDED
+  expect job second RUNNING on w1
+
+story: Another reason for the wait is no attempt and does not begin the schedule again
+  submit job j1 topic job.default
+  advance 8s
+  expect job j1 PENDING waiting for no_workers attempts 4
+  worker w1 joins pool default capacity 1 cpu 95
+  advance 17s
+  expect job j1 PENDING waiting for pool_overloaded attempts 5
+
+story: A submit that is delivered again does not give up a job that waits in a busy class
+  given timeouts running 2h
+  worker w1 joins pool default capacity 1
+  submit job j1 topic job.default
+  submit job j2 topic job.default
+  advance 1ms
+  submit job j3 topic job.default
+  advance 20m
+  worker w1 answers j1 SUCCEEDED
+  expect job j2 RUNNING on w1
+  advance 10m
+  the submit of j3 is delivered again
+  expect job j3 PENDING waiting for pool_overloaded
+
+story: More classes than are listed at once hide nobody
+  given topic job.limited -> pool default
+  policy limits topic job.limited max_concurrent_jobs 1
+  worker w1 joins pool default capacity 10
+  submit 1001 jobs j topic job.default labels node.rack=#
+  submit job t1 topic job.limited tenant acme
+  submit job t2 topic job.limited tenant acme
+  advance 2s
+  expect job t2 PENDING waiting for tenant_limit
+  worker w1 answers t1 SUCCEEDED
+  expect job t2 RUNNING on w1
+
+story: More classes than are listed at once are all known after a restart
+  given topic job.limited -> pool default
+  policy limits topic job.limited max_concurrent_jobs 1
+  worker w1 joins pool default capacity 10
+  submit 1001 jobs j topic job.default labels node.rack=#
+  submit job t1 topic job.limited tenant acme
+  submit job t2 topic job.limited tenant acme
+  the scheduler crashes
+  the scheduler restarts
+  worker w1 answers t1 SUCCEEDED
+  expect job t2 RUNNING on w1

@@ -75,3 +75,41 @@ story: A worker that does not come back after a restart of the scheduler is lost
   expect job j1 RUNNING on w1
   advance 3s
   expect job j1 RUNNING on w2 epoch 2
+
+story: All jobs of a lost worker are noticed, however many
+  worker w1 joins pool default capacity 2000
+  submit 1100 jobs j topic job.default labels retry_on_worker_loss=true
+  expect job j1100 RUNNING on w1
+  worker w1 leaves
+  advance 35s
+  expect job j1 RETRYING
+  expect job j999 RETRYING
+  expect job j1000 RETRYING
+  expect job j1001 RETRYING
+  expect job j1099 RETRYING
+  expect job j1100 RETRYING
+
+story: The worker of the current dispatch is told when an earlier one ended the job
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default labels retry_on_worker_loss=true
+  worker w1 goes silent
+  worker w2 joins pool default capacity 4
+  advance 32s
+  expect job j1 RUNNING on w2 epoch 2
+  worker w1 answers j1 FAILED epoch 1
+  expect job j1 FAILED
+  expect worker w2 was told to cancel j1
+
+story: A lost worker that asks for another try does not end the run elsewhere
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default labels retry_on_worker_loss=true
+  worker w1 goes silent
+  worker w2 joins pool default capacity 4
+  advance 32s
+  expect job j1 RUNNING on w2 epoch 2
+  worker w1 answers j1 FAILED_RETRYABLE epoch 1
+  expect job j1 RUNNING on w2 epoch 2
+  worker w1 answers j1 SUCCEEDED epoch 1
+  expect job j1 RUNNING on w2 epoch 2
+  worker w2 answers j1 SUCCEEDED result redis://res:j1
+  expect job j1 SUCCEEDED result redis://res:j1

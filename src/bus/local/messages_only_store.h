@@ -64,7 +64,7 @@ class MessagesOnlyStore final : public store::Store {
   Answer<store::Page> scan(store::Query) override { return no(); }
   Answer<std::vector<store::Claim>> claim(store::Claims) override { return no(); }
   Answer<void> unclaim(const JobId&, Duration) override { return no(); }
-  Answer<std::vector<store::WaitClassView>> waiting(size_t) override { return no(); }
+  Answer<std::vector<store::WaitClassView>> waiting(std::string, size_t) override { return no(); }
   size_t waiting_in(std::string_view) const override { return 0; }
   size_t live_in(job::State) const override { return 0; }
   Answer<bool> acquire(std::string, store::LeaseRequest) override { return no(); }

@@ -147,21 +147,47 @@ TEST_P(WaitingContract, TheClassesAreListedWithTheirOldestWait) {
   wait_in("x", {"a", "b"});
   WallTime second = now();
   wait_in("y", {"c"});
-  auto views = get(store().waiting(10));
+  auto views = get(store().waiting({}, 10));
   ASSERT_EQ(views.size(), 2u);
   EXPECT_EQ(views[0].wait_class, "x");
   EXPECT_EQ(views[0].waiting, 2u);
   EXPECT_EQ(views[0].oldest_since, first);
   EXPECT_EQ(views[1].wait_class, "y");
   EXPECT_EQ(views[1].oldest_since, second);
-  EXPECT_EQ(get(store().waiting(1)).size(), 1u);
+  EXPECT_EQ(get(store().waiting({}, 1)).size(), 1u);
+}
+
+TEST_P(WaitingContract, TheClassesAreListedPageByPage) {
+  wait_in("x", {"a"});
+  wait_in("y", {"b"});
+  wait_in("z", {"c"});
+  auto behind = get(store().waiting("x", 1));
+  ASSERT_EQ(behind.size(), 1u);
+  EXPECT_EQ(behind[0].wait_class, "y");
+  // Also behind one that nobody waits in.
+  behind = get(store().waiting("xx", 10));
+  ASSERT_EQ(behind.size(), 2u);
+  EXPECT_EQ(behind[1].wait_class, "z");
+  EXPECT_TRUE(get(store().waiting("z", 10)).empty());
+}
+
+TEST_P(WaitingContract, AJobKeepsItsPlaceInLineWhenItsReasonChanges) {
+  wait_in("x", {"a", "b"});
+  Change other_reason;
+  other_reason.guard.revision = load("a")->revision;
+  *other_reason.next = *load("a");
+  job::Wait& wait = *other_reason.next->wait;
+  wait.reason = job::ReasonCode::kPoolOverloaded;
+  wait.queued_at = std::exchange(wait.since, now());
+  apply<Applied>(std::move(other_reason));
+  EXPECT_EQ(claimed({{"x"}, 2}), (Ids{"a", "b"}));
 }
 
 TEST_P(WaitingContract, AClassWhoseFirstJobIsClaimedStillTellsItsOldestWait) {
   WallTime first = now();
   wait_in("x", {"a", "b"});
   EXPECT_EQ(claimed({{"x"}, 1}), Ids{"a"});
-  EXPECT_EQ(get(store().waiting(10))[0].oldest_since, first);
+  EXPECT_EQ(get(store().waiting({}, 10))[0].oldest_since, first);
 }
 
 }  // namespace fairlead::store

@@ -160,8 +160,8 @@ Answer<void> MemoryStore::unclaim(const JobId& job, Duration pause) {
   return Result<void>{};
 }
 
-Answer<std::vector<WaitClassView>> MemoryStore::waiting(size_t limit) {
-  return table_.waiting().list(limit);
+Answer<std::vector<WaitClassView>> MemoryStore::waiting(std::string after, size_t limit) {
+  return table_.waiting().list(after, limit);
 }
 
 size_t MemoryStore::waiting_in(std::string_view wait_class) const {

@@ -38,7 +38,8 @@ size_t estimate(const job::Record& record) {
   constexpr size_t kFlat = 512;
   constexpr size_t kEvent = 32;
   return kFlat + record.history.size() * kEvent + record.error_message.size() +
-         record.decision.constraints.size();
+         record.decision.constraints.size() + record.result_ptr.size() + record.principal.size() +
+         record.team.size() + record.workflow_id.size();
 }
 
 rocksdb::Status add(const Put& put, rocksdb::ColumnFamilyHandle* family, std::string& encoded,

@@ -236,8 +236,11 @@ Result<Page> read_page(const Database& database, const Query& query,
 
 Result<Retired> retire_expired(const Database& database, Puts& puts, WallTime now,
                                Duration ended_job_ttl, size_t limit) {
+  // The others have their share however many jobs there are.
+  const size_t share = std::max<size_t>(1, limit / 4);
+  const size_t most_jobs = limit > 2 * share ? limit - 2 * share : limit;
   Retired retired;
-  auto jobs = retire_range(database, puts, {Family::kEndedByTime, now - ended_job_ttl, limit},
+  auto jobs = retire_range(database, puts, {Family::kEndedByTime, now - ended_job_ttl, most_jobs},
                            [&](const TimeKey& key) -> Result<void> {
                              JobId job(key.name);
                              auto record = read_record(database, Family::kEnded, job);
@@ -253,7 +256,8 @@ Result<Retired> retire_expired(const Database& database, Puts& puts, WallTime no
                            });
   if (!jobs) return std::unexpected(jobs.error());
 
-  auto keys = retire_range(database, puts, {Family::kIdempotencyByExpiry, now, limit - *jobs},
+  auto keys = retire_range(database, puts,
+                           {Family::kIdempotencyByExpiry, now, std::min(share, limit - *jobs)},
                            [&](const TimeKey& key) -> Result<void> {
                              auto bytes = database.get(Family::kIdempotency, key.name);
                              if (!bytes) return std::unexpected(bytes.error());

@@ -11,7 +11,9 @@ size_t bytes_of(const RecordCache::Entry& entry) {
   constexpr size_t kFlat = sizeof(RecordCache::Entry) + sizeof(job::Record) + 512;
   size_t request = entry.request ? entry.request->size() : 0;
   return kFlat + request + entry.record->history.size() * sizeof(job::Event) +
-         entry.record->error_message.size() + entry.record->decision.constraints.size();
+         entry.record->error_message.size() + entry.record->decision.constraints.size() +
+         entry.record->result_ptr.size() + entry.record->principal.size() +
+         entry.record->team.size() + entry.record->workflow_id.size();
 }
 
 }  // namespace

@@ -289,8 +289,8 @@ Answer<void> RocksStore::unclaim(const JobId& job, Duration pause) {
   return Result<void>{};
 }
 
-Answer<std::vector<WaitClassView>> RocksStore::waiting(size_t limit) {
-  return table_.waiting().list(limit);
+Answer<std::vector<WaitClassView>> RocksStore::waiting(std::string after, size_t limit) {
+  return table_.waiting().list(after, limit);
 }
 
 size_t RocksStore::waiting_in(std::string_view wait_class) const {

@@ -46,7 +46,7 @@ class RocksStore final : public Store {
   Answer<Page> scan(Query query) override;
   Answer<std::vector<Claim>> claim(Claims claims) override;
   Answer<void> unclaim(const JobId& job, Duration pause) override;
-  Answer<std::vector<WaitClassView>> waiting(size_t limit) override;
+  Answer<std::vector<WaitClassView>> waiting(std::string after, size_t limit) override;
   size_t waiting_in(std::string_view wait_class) const override;
   size_t live_in(job::State state) const override { return table_.size(state); }
   Answer<bool> acquire(std::string key, LeaseRequest lease) override;

@@ -224,6 +224,18 @@ TEST_F(RocksStoreTest, EndedJobsThatAreNoLongerAtHandAreReadFromDisk) {
   EXPECT_EQ(loaded->record->revision, Revision(2));
 }
 
+TEST_F(RocksStoreTest, ManyEndedJobsDoNotKeepOtherThingsFromBeingRetired) {
+  for (const char* id : {"a", "b", "c", "d"}) {
+    apply(admission(id));
+    apply(change(id, 1, job::State::kDenied));
+  }
+  ASSERT_TRUE(loop_.wait(store_->put_blob("k", {"bytes", clock_.wall()}, BlobCondition::kAlways)));
+  clock_.advance(limits::kEndedJobTtl);
+  EXPECT_EQ(loop_.wait(store_->retire(clock_.wall(), 4)), 3u);  // half of the jobs, and the blob
+  EXPECT_EQ(loop_.wait(store_->retire(clock_.wall(), 4)), 2u);
+  EXPECT_EQ(loop_.wait(store_->retire(clock_.wall(), 4)), 0u);
+}
+
 TEST_F(RocksStoreTest, AStoreThatIsGoneCompletesNothing) {
   disk_->hold_log_syncs(true);
   auto receipt = await(store_->apply(admission("a")));
