@@ -20,13 +20,6 @@ target_link_libraries(fairlead_precompiled_tests PRIVATE
 target_precompile_headers(fairlead_precompiled_tests PRIVATE
   ${CMAKE_SOURCE_DIR}/cmake/precompiled_tests.h)
 
-# Tests are compiled as fast as can be: what they test is optimised, they need not be.
-set(fairlead_test_options "")
-if(NOT CMAKE_CXX_FLAGS MATCHES "-O2")
-  set(fairlead_test_options -O0)
-endif()
-target_compile_options(fairlead_precompiled_tests PRIVATE ${fairlead_test_options})
-
 function(fairlead_folder name dir)
   cmake_parse_arguments(arg "" "" "USES;TESTS_USE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${dir}/*.cc)

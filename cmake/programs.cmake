@@ -5,7 +5,6 @@
 get_property(test_programs GLOBAL PROPERTY fairlead_test_programs)
 set(test_lines "")
 foreach(program ${test_programs})
-  target_compile_options(${program} PRIVATE ${fairlead_test_options})
   string(APPEND test_lines "$<TARGET_FILE:${program}>\n")
 endforeach()
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/test-programs.txt CONTENT "${test_lines}")
