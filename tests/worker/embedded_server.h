@@ -96,8 +96,10 @@ class EmbeddedServer {
     if (deadline_ms > 0) request.mutable_budget()->set_deadline_ms(deadline_ms);
     (*request.mutable_env())["CORDUM_NOTE"] = "from the request";
     (*request.mutable_env())["PATH"] = "/evil";
-    EXPECT_TRUE(finish(keep(store_.put_blob("ctx:" + job, {std::move(payload), clock_.wall() + 1h},
-                                            store::BlobCondition::kAlways))));
+    EXPECT_TRUE(finish(keep([&] {
+      return store_.put_blob("ctx:" + job, {std::move(payload), clock_.wall() + 1h},
+                             store::BlobCondition::kAlways);
+    })));
     cap::BusPacket packet;
     *packet.mutable_job_request() = std::move(request);
     publish("sys.job.submit", std::move(packet));
@@ -106,7 +108,7 @@ class EmbeddedServer {
     packet.set_trace_id("trace-1");
     packet.set_sender_id("test");
     packet.set_protocol_version(1);
-    EXPECT_TRUE(finish(keep(bus_.publish(subject, job::serialise(packet), {}))));
+    EXPECT_TRUE(finish(keep([&] { return bus_.publish(subject, job::serialise(packet), {}); })));
   }
   void cancel(const std::string& job) {
     auto ended = [](scheduler::Scheduler& scheduler, JobId id) -> Task<Result<void>> {
@@ -192,9 +194,10 @@ class EmbeddedServer {
   uint16_t resp_port() const { return resp_port_; }
 
  private:
-  template <class T>
-  static Task<Result<void>> keep(Future<Result<T>> future) {
-    auto value = co_await std::move(future);
+  // What it starts, it starts on the loop's thread.
+  template <class Start>
+  static Task<Result<void>> keep(Start start) {
+    auto value = co_await start();
     if (!value) co_return std::unexpected(value.error());
     co_return Result<void>{};
   }
