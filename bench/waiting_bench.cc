@@ -56,7 +56,9 @@ Task<void> nothing() {
 
 }  // namespace
 
+// Its cases build on each other: all of them are run, or none.
 void run_waiting_bench(BenchReport& report) {
+  if (!report.wants("memory") && !report.wants("start") && !report.wants("beside")) return;
   auto folder =
       std::filesystem::temp_directory_path() / ("fairlead-waiting-" + std::to_string(getpid()));
   // First of all, so that nothing left by another bench is taken for room that was there.

@@ -30,8 +30,7 @@ int wrong(const std::string& what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::optional<uint64_t> seed, runs;
-  uint64_t from = 1;
+  std::optional<uint64_t> seed, runs, from;
   bool planted = false;
   for (int i = 1; i < argc; ++i) {
     std::string flag = argv[i];
@@ -55,8 +54,11 @@ int main(int argc, char** argv) {
     if (flag == "--runs") runs = number;
     if (flag == "--from") from = number;
   }
+  if (planted + seed.has_value() + runs.has_value() != 1) {
+    return wrong("say one of --seed, --runs and --planted");
+  }
+  if (from && !runs) return wrong("--from goes with --runs");
   if (planted) return fairlead::sim::run_planted();
   if (seed) return fairlead::sim::replay(*seed);
-  if (runs) return fairlead::sim::run_campaign(from, *runs);
-  return wrong("say --seed, --runs or --planted");
+  return fairlead::sim::run_campaign(from.value_or(1), *runs);
 }

@@ -35,6 +35,6 @@ ensure_edge_node_client() {
       return
     fi
   fi
-  cp "$source/client.mjs" "$built/"
+  cp "$source/client.mjs" "$root/examples/node_worker.mjs" "$built/"
   export FAIRLEAD_EDGE_NODE=$built
 }

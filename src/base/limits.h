@@ -71,7 +71,6 @@ inline constexpr Duration kAliveSafetyMargin = 500ms;
 // --- Delays --------------------------------------------------------------------------------------
 inline constexpr Duration kRetryBusy = 500ms;
 inline constexpr Duration kRetryStore = 1s;
-inline constexpr Duration kRetryPublish = 2s;
 inline constexpr Duration kRetrySafety = 5s;
 // A waiter claimed by a commit is due again after this, should its claimer die.
 inline constexpr Duration kClaimTtl = 5s;
@@ -103,7 +102,6 @@ inline constexpr Duration kGhostAgeMin = 5s;
 // --- Store ---------------------------------------------------------------------------------------
 // Classes a commit may name to claim waiters from.
 inline constexpr size_t kClaimClassesMax = 16;
-inline constexpr size_t kRecentMax = 1000;
 inline constexpr size_t kDlqEntriesMax = 10'000;
 inline constexpr Duration kDlqEntryTtl = 24h * 30;
 inline constexpr Duration kEndedJobTtl = 24h * 7;
@@ -137,7 +135,6 @@ inline constexpr uint64_t kDiskReserveBytes = 256ull << 20;
 // --- Bus -----------------------------------------------------------------------------------------
 inline constexpr size_t kSubscriptionQueueMax = 65'536;
 inline constexpr size_t kHandlersInFlightMax = 2048;
-inline constexpr Duration kAckWait = 10min;
 inline constexpr uint32_t kDeliveriesMax = 100;
 inline constexpr Duration kPoisonRetry = 5s;
 inline constexpr int kPoisonDeliveriesMax = 3;

@@ -71,7 +71,7 @@ static void fields(auto& archive, Like<Record> auto& record) {
   archive(18, record.assignee);
   archive(19, record.dispatched_at);
   archive(20, record.publish_pending);
-  archive(21, record.dispatcher);
+  // 21 was the lease token of the dispatch.
   archive(22, record.open_epochs);
   archive(23, record.worker_lost);
   archive(24, record.attempts);

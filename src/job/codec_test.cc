@@ -34,7 +34,6 @@ Record full_record() {
   record.assignee = WorkerId("worker-1");
   record.dispatched_at = at(5);
   record.publish_pending = true;
-  record.dispatcher = "replica.nonce.uuid";
   record.open_epochs = {{Epoch(1), WorkerId("worker-0")}};
   record.worker_lost = true;
   record.attempts = 4;
@@ -103,7 +102,6 @@ Record random_record(Random& random) {
   if (maybe()) record.assignee = WorkerId(random_text(random));
   if (maybe()) record.dispatched_at = random_time(random);
   record.publish_pending = maybe();
-  if (maybe()) record.dispatcher = random_text(random);
   for (uint64_t i = below(random, 4); i > 0; --i) {
     record.open_epochs.push_back({Epoch(random_number(random)), WorkerId(random_text(random))});
   }

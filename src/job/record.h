@@ -101,7 +101,6 @@ struct Record {
   // The epoch is committed and not yet known to be handed to the bus. The message is rebuilt from
   // record and request.
   bool publish_pending = false;
-  std::string dispatcher;  // lease token of the replica that committed the epoch
   std::vector<OpenEpoch> open_epochs;
   bool worker_lost = false;  // the assignee expired while the job was with it
 

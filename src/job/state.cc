@@ -27,8 +27,8 @@ constexpr StateSet kFirst = {kPending, kApprovalRequired, kScheduled, kDispatche
 
 // STATE-3 of the specification, and beyond it:
 //  - DENIED from wherever a worker or a repeated check may say it;
-//  - APPROVAL_REQUIRED from SCHEDULED and RETRYING, where the check is repeated;
-//  - DISPATCHED again: after a publish of unknown end, or from RUNNING when the worker was lost.
+//  - APPROVAL_REQUIRED from SCHEDULED and RETRYING, where the check is repeated.
+// A dispatch that is made again goes over SCHEDULED, that of a lost worker over RETRYING.
 constexpr StateSet followers(State from) {
   switch (from) {
     case kPending:
@@ -41,11 +41,11 @@ constexpr StateSet followers(State from) {
       return {kApprovalRequired, kScheduled, kDispatched, kRunning,           kDenied,  kFailed,
               kTimeout,          kSucceeded, kCancelled,  kOutputQuarantined, kRetrying};
     case kDispatched:
-      return {kScheduled, kDispatched, kRunning,           kDenied,  kFailed, kTimeout,
-              kSucceeded, kCancelled,  kOutputQuarantined, kRetrying};
+      return {kScheduled, kRunning,   kDenied,            kFailed,  kTimeout,
+              kSucceeded, kCancelled, kOutputQuarantined, kRetrying};
     case kRunning:
-      return {kDispatched, kRunning,           kDenied,  kFailed, kTimeout, kSucceeded,
-              kCancelled,  kOutputQuarantined, kRetrying};
+      return {kRunning,   kDenied,            kFailed,  kTimeout, kSucceeded,
+              kCancelled, kOutputQuarantined, kRetrying};
     case kRetrying:
       return {kApprovalRequired, kScheduled, kDispatched, kRunning,   kDenied,
               kFailed,           kTimeout,   kSucceeded,  kCancelled, kRetrying};

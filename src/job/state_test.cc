@@ -38,8 +38,8 @@ const Table kSpecification = {
 // What the design adds.
 const Table kAdditions = {
     {"SCHEDULED", {"APPROVAL_REQUIRED"}},
-    {"DISPATCHED", {"DISPATCHED", "DENIED"}},
-    {"RUNNING", {"DISPATCHED", "DENIED"}},
+    {"DISPATCHED", {"DENIED"}},
+    {"RUNNING", {"DENIED"}},
     {"RETRYING", {"APPROVAL_REQUIRED", "DENIED"}},
 };
 

@@ -360,7 +360,6 @@ store::Change Dispatch::dispatch_change(const Walker& walker, const Placed& plac
   next.assignee = placed.worker;
   next.dispatched_at = now;
   next.publish_pending = true;
-  next.dispatcher = walker.token;
   next.worker_lost = false;
   ++next.deliveries;
   job::add_event(next, now, placed.worker.str());
@@ -439,7 +438,6 @@ store::Change Dispatch::running_change(const job::Record& record, const std::str
   job::Record& next = *change.next;
   next.state = State::kRunning;
   next.publish_pending = false;
-  next.dispatcher.clear();
   next.updated_at = replica_.clock.wall();
   next.due = next.updated_at + replica_.settings.timeouts_of(next.topic).running;
   job::add_event(next, next.updated_at, {});
@@ -494,7 +492,6 @@ store::Change Dispatch::rollback_change(const job::Record& record, const std::st
   ++next.attempts;
   --next.deliveries;
   next.publish_pending = false;
-  next.dispatcher.clear();
   next.due = now + job::backoff(next.attempts, replica_.jitter());
   next.wait = {ReasonCode::kPublishFailed, "the bus refused the dispatch", {}, now};
   job::add_event(next, now, "rollback: publish");
@@ -602,7 +599,6 @@ Task<Walked> Dispatch::wait(Walker& walker, ReasonCode reason, std::string detai
   }
   next.wait = std::move(waits);
   next.publish_pending = false;
-  next.dispatcher.clear();
   job::add_event(next, now, job::to_string(reason));
   Walked walked = co_await finish(walker, std::move(change), Outcome::kWaits);
   if (walked.outcome == Outcome::kWaits) {

@@ -28,8 +28,6 @@ class WaitClasses {
   WaitClasses& operator=(const WaitClasses&) = delete;
   ~WaitClasses();
 
-  void set_opened(WallTime opened) { opened_ = opened; }
-
   // REQUIRES: job.since is set, and it waits in no class.
   void add(LiveJob* job, std::string_view wait_class, MonotonicTime first_try);
   // `dispatched`: when it leaves because it goes to a worker, so that its class moves.

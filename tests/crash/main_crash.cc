@@ -48,7 +48,9 @@ int main(int argc, char** argv) {
   if (server) arguments.erase(arguments.begin());
   CrashOptions options{.rounds = 20, .verbose = true};
   for (size_t i = 0; i + 1 < arguments.size(); i += 2) {
-    uint64_t number = std::strtoull(arguments[i + 1].c_str(), nullptr, 10);
+    char* end = nullptr;
+    uint64_t number = std::strtoull(arguments[i + 1].c_str(), &end, 10);
+    if (*end != 0) return usage();
     if (arguments[i] == "--rounds") {
       options.rounds = number;
     } else if (arguments[i] == "--seed") {
