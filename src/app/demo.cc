@@ -47,8 +47,8 @@ void Demo::suggest() {
   const char* program = program_invocation_name;
   say_("");
   say_("Everything works. Try next, in another terminal:");
-  if (place_.api != kUsualApi) say_(fmt::format("  export CORDUM_GATEWAY={}", place_.api));
-  if (place_.keys) say_("  export CORDUM_API_KEY=…");
+  if (place_.api != kUsualApi) say_(fmt::format("  export FAIRLEAD_API={}", place_.api));
+  if (place_.keys) say_("  export FAIRLEAD_API_KEY=…");
   const std::pair<const char*, const char*> tries[] = {
       {"job submit --prompt hello", "a job of your own: prints its id"},
       {"job status ID", "what became of it"},

@@ -38,7 +38,7 @@ int run(std::string_view program, Words words) {
   if (verb == "up") return fairlead::app::up(rest);
   if (verb == "settings") return fairlead::app::show_settings(rest);
   if (verb == "worker" && !is_listing(rest)) return fairlead::worker::run(rest);
-  if (verb == "version" || verb == "--version") return show_version();
+  if (verb == "--version" || (verb == "version" && rest.empty())) return show_version();
   return fairlead::cli::run(program, words);
 }
 

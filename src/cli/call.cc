@@ -81,6 +81,19 @@ Answer Call::call(std::string_view method, const std::string& target,
   return *std::move(answer);
 }
 
+json::array Call::ask_list(const std::string& target, bool every_page) const {
+  json::array all;
+  std::string cursor;
+  do {
+    const json::value page =
+        ask("GET", target + (cursor.empty() ? "" : "&cursor=" + percent_encoded(cursor)));
+    for (const json::value& item : items_of(page)) all.push_back(item);
+    cursor = text_at(page, "next_cursor");
+  } while (every_page && !cursor.empty());
+  if (!cursor.empty()) fmt::print(stderr, "there are more: --all, or a larger --limit\n");
+  return all;
+}
+
 json::value Call::ask(std::string_view method, const std::string& target,
                       const json::value& body) const {
   Answer answer = call(method, target, body);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
 
 #include "cli/http_client.h"
@@ -54,6 +55,9 @@ struct Call {
   // The same, when the verb wants to look at a refusal itself.
   Answer call(std::string_view method, const std::string& target,
               const json::value& body = nullptr) const;
+  // What a list has on every page, or on its first one: then a line says that there are more.
+  // `target` has a query.
+  json::array ask_list(const std::string& target, bool every_page) const;
   [[noreturn]] void refuse(const Answer& answer) const;
   [[noreturn]] void no_server(const Error& error) const;
 };

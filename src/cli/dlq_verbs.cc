@@ -18,15 +18,7 @@ int list(Call& call) {
   std::string query = "?limit=" + std::to_string(std::min<int64_t>(call.number("limit", 100), 500));
   if (call.has("topic")) query += "&topic=" + percent_encoded(call.flag("topic"));
   if (call.has("reason")) query += "&reason_code=" + percent_encoded(call.flag("reason"));
-  json::array all;
-  std::string cursor;
-  do {
-    const json::value page =
-        call.ask("GET", "/api/v1/dlq/page" + query +
-                            (cursor.empty() ? "" : "&cursor=" + percent_encoded(cursor)));
-    for (const json::value& entry : items_of(page)) all.push_back(entry);
-    cursor = text_at(page, "next_cursor");
-  } while (call.has("all") && !cursor.empty());
+  const json::array all = call.ask_list("/api/v1/dlq/page" + query, call.has("all"));
   if (call.output == Output::kJson) {
     fmt::print("{}", pretty(all));
   } else if (call.output == Output::kId) {
@@ -39,7 +31,6 @@ int list(Call& call) {
                  text_at(entry, "reason").substr(0, 60)});
     }
     fmt::print("{}", table.text());
-    if (!cursor.empty()) fmt::print(stderr, "there are more: --all, or a larger --limit\n");
   }
   return kDone;
 }

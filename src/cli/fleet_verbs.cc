@@ -27,17 +27,9 @@ void show_list(const Call& call, const json::array& items, const char* id, const
 }
 
 int worker_list(Call& call) {
-  json::array all;
-  std::string cursor;
   const std::string pool =
       call.has("pool") ? "&pool=" + percent_encoded(call.flag("pool")) : std::string();
-  do {
-    const json::value page =
-        call.ask("GET", "/api/v1/workers?limit=500" + pool +
-                            (cursor.empty() ? "" : "&cursor=" + percent_encoded(cursor)));
-    for (const json::value& worker : items_of(page)) all.push_back(worker);
-    cursor = text_at(page, "next_cursor");
-  } while (!cursor.empty());
+  const json::array all = call.ask_list("/api/v1/workers?limit=500" + pool, true);
   Table table({"WORKER", "POOL", "JOBS", "CPU", "MEMORY", "HEARD", "STATE"});
   for (const json::value& worker : all) {
     const auto heard = std::chrono::milliseconds(

@@ -108,16 +108,7 @@ int list(Call& call) {
     query += fmt::format("&{}={}", field, percent_encoded(call.flag(name)));
   }
   for (const std::string& state : call.list("state")) query += "&state=" + percent_encoded(state);
-  json::array all;
-  std::string cursor;
-  do {
-    const json::value page =
-        call.ask("GET", "/api/v1/jobs" + query +
-                            (cursor.empty() ? "" : "&cursor=" + percent_encoded(cursor)));
-    for (const json::value& job : items_of(page)) all.push_back(job);
-    cursor = text_at(page, "next_cursor");
-  } while (call.has("all") && !cursor.empty());
-
+  const json::array all = call.ask_list("/api/v1/jobs" + query, call.has("all"));
   if (call.output == Output::kJson) {
     fmt::print("{}", pretty(all));
   } else if (call.output == Output::kId) {
@@ -130,7 +121,6 @@ int list(Call& call) {
                  shown_at(call, job, "updated_at")});
     }
     fmt::print("{}", table.text());
-    if (!cursor.empty()) fmt::print(stderr, "there are more: --all, or a larger --limit\n");
   }
   return kDone;
 }

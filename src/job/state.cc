@@ -41,11 +41,11 @@ constexpr StateSet followers(State from) {
       return {kApprovalRequired, kScheduled, kDispatched, kRunning,           kDenied,  kFailed,
               kTimeout,          kSucceeded, kCancelled,  kOutputQuarantined, kRetrying};
     case kDispatched:
-      return {kScheduled, kRunning,   kDenied,            kFailed,  kTimeout,
-              kSucceeded, kCancelled, kOutputQuarantined, kRetrying};
-    case kRunning:
-      return {kRunning,   kDenied,            kFailed,  kTimeout, kSucceeded,
+      return {kScheduled, kRunning,           kDenied,  kFailed, kTimeout, kSucceeded,
               kCancelled, kOutputQuarantined, kRetrying};
+    case kRunning:
+      return {kRunning,           kDenied,  kFailed, kTimeout, kSucceeded, kCancelled,
+              kOutputQuarantined, kRetrying};
     case kRetrying:
       return {kApprovalRequired, kScheduled, kDispatched, kRunning,   kDenied,
               kFailed,           kTimeout,   kSucceeded,  kCancelled, kRetrying};

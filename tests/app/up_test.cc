@@ -165,6 +165,8 @@ TEST(Up, TheDemoRunsItsJobs) {
     EXPECT_THAT(server.line_with("demo: "),
                 ContainsRegex(std::string("demo: job [0-9a-f-]+ \"") + prompt + "\" SUCCEEDED"));
   }
+  EXPECT_THAT(server.line_with("export"),
+              HasSubstr("export FAIRLEAD_API=http://127.0.0.1:" + std::to_string(server.api)));
   const std::string job = server.submit();
   EXPECT_EQ(server.await_state(job, "SUCCEEDED"), "SUCCEEDED");
   EXPECT_THAT(server.call("GET", "/api/v1/jobs/" + job), ContainsRegex("\"result\":.*\"hi\""));
@@ -225,6 +227,7 @@ TEST(Settings, AreShownWithWhereTheyCameFrom) {
 TEST(Help, IsThere) {
   EXPECT_THAT(run({"help"}).output, HasSubstr("Start a server"));
   EXPECT_THAT(run({"version"}).output, ContainsRegex("^fairlead [0-9]+\\.[0-9]+\\.[0-9]+ "));
+  EXPECT_THAT(run({"version", "-o", "json"}).output, HasSubstr("\"version\""));
   Ended up = run({"up", "--help"});
   EXPECT_EQ(up.status, 0);
   EXPECT_THAT(up.output, HasSubstr("--listen-workers HOST:PORT"));
