@@ -165,6 +165,7 @@ TEST(Up, TheDemoRunsItsJobs) {
     EXPECT_THAT(server.line_with("demo: "),
                 ContainsRegex(std::string("demo: job [0-9a-f-]+ \"") + prompt + "\" SUCCEEDED"));
   }
+  EXPECT_EQ(server.line_with("demo: "), "") << "an empty line parts the jobs from the advice";
   EXPECT_THAT(server.line_with("export"),
               HasSubstr("export FAIRLEAD_API=http://127.0.0.1:" + std::to_string(server.api)));
   const std::string job = server.submit();

@@ -268,6 +268,7 @@ TEST_P(ChangeContract, AJobThatMovesToAnotherWorkerFreesTheFirst) {
   for (const char* id : {"a", "b"}) admit(id);
   apply<Applied>(dispatch("a", "w"));
   Change moved = dispatch("a", "v");
+  moved.path = {job::State::kScheduled, job::State::kDispatched};
   moved.worker_limit = 1;
   apply<Applied>(std::move(moved));
   Change other = dispatch("b", "w");
