@@ -1,0 +1,31 @@
+// What is said to a safety kernel, and what its answer means.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cordum/agent/v1/job.pb.h"
+#include "cordum/agent/v1/safety.pb.h"
+#include "job/record.h"
+
+namespace fairlead::gate {
+
+// More of an input than this is cut; the kernel is told the whole size.
+inline constexpr size_t kKernelContentBytesMax = 2 << 20;
+
+// The key of a pointer, "redis://<key>"; empty when it is none.
+std::string_view key_of_pointer(std::string_view pointer);
+
+// `content` is the job's input, where it could be read.
+cordum::agent::v1::PolicyCheckRequest question_of(const cordum::agent::v1::JobRequest& request,
+                                                  const job::Record& record,
+                                                  const std::optional<std::string>& content);
+
+// A decision that is not known is a denial (SAFE-4). An allowance that needs approval is a demand
+// for it (SAFE-5).
+job::Decision decision_of(const cordum::agent::v1::PolicyCheckResponse& response);
+
+job::Decision unavailable(std::string reason);
+
+}  // namespace fairlead::gate
