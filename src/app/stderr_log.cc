@@ -10,7 +10,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "edge/http/api/text.h"
+#include "base/rfc3339.h"
 
 namespace fairlead::app {
 
@@ -75,7 +75,7 @@ void on_protobuf(google::protobuf::LogLevel level, const char*, int, const std::
 
 std::string StderrLog::line(Level level, std::string_view phrase,
                             std::initializer_list<Field> fields) const {
-  const std::string time = http::rfc3339(clock_.wall());
+  const std::string time = rfc3339(clock_.wall());
   if (!style_.json) {
     std::string text = fmt::format("{} {} {}", time, name_of(level), unbroken(phrase));
     for (const auto& [name, value] : fields) text += fmt::format(" {}={}", name, quoted(value));

@@ -19,17 +19,26 @@ Scheduler::Scheduler(const Plugs& plugs, Settings settings,
       results_(replica_, commits_),
       cancel_(replica_, commits_),
       sweep_(replica_, commits_, dispatch_),
-      heartbeats_(replica_, dispatch_, sweep_) {}
+      heartbeats_(replica_, dispatch_, sweep_),
+      snapshots_(replica_) {}
 
 Task<Result<void>> Scheduler::start() {
   if (Result<void> shown = co_await leases_.appear(); !shown) co_return shown;
   if (Result<void> learned = co_await learn(); !learned) co_return learned;
+  std::vector<WorkerId> known;
+  if (!replica_.settings.alone) known = co_await snapshots_.warm_start();
+  for (const WorkerId& worker : known) sweep_.heard(worker);
   if (Result<void> subscribed = subscribe(); !subscribed) co_return subscribed;
   loops_.spawn(leases_.keep_alive());
   loops_.spawn(leases_.keep_renewing());
   sweeps_.spawn(sweep_.keep_sweeping());
   sweeps_.spawn(sweep_.keep_retiring());
-  if (!replica_.settings.alone) loops_.spawn(heartbeats_.keep_confirming());
+  if (!replica_.settings.alone) {
+    loops_.spawn(heartbeats_.keep_confirming());
+    loops_.spawn(snapshots_.keep_writing());
+  }
+  // A heartbeat of theirs will not say that they came (H-93).
+  for (const WorkerId& worker : known) replica_.nursery.spawn(dispatch_.offer(worker));
   co_return Result<void>{};
 }
 

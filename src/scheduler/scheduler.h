@@ -15,6 +15,7 @@
 #include "scheduler/lease_keeper.h"
 #include "scheduler/replica.h"
 #include "scheduler/result.h"
+#include "scheduler/snapshot_keeper.h"
 #include "scheduler/submit.h"
 #include "scheduler/sweep.h"
 
@@ -65,6 +66,7 @@ class Scheduler {
   Cancel cancel_;
   Sweep sweep_;
   Heartbeats heartbeats_;
+  SnapshotKeeper snapshots_;
   std::vector<std::unique_ptr<bus::Subscription>> subscriptions_;
   // Renewals, and sweeps: they end when told, not by themselves.
   Nursery loops_;

@@ -24,6 +24,8 @@ struct Settings {
   std::map<Topic, Timeouts> topic_timeouts;
   int stale_picks_max = limits::kStalePicksMax;
   bool safety_fail_open = false;
+  // How often the workers are written down for others; not when `alone`.
+  Duration snapshot_every = std::chrono::seconds(5);
 
   const Timeouts& timeouts_of(const Topic& topic) const {
     auto found = topic_timeouts.find(topic);

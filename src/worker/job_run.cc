@@ -12,6 +12,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/text.h"
+#include "job/pointer.h"
 #include "worker/packets.h"
 
 namespace fairlead::worker {
@@ -111,7 +112,8 @@ asio::awaitable<Result<std::string>> JobRun::fetch_payload() {
   if (request_.context_ptr().empty()) co_return std::string();
   Duration pause = limits::kReconnectFirst;
   for (;;) {
-    auto found = co_await plugs_.payloads.get(std::string(key_of_pointer(request_.context_ptr())));
+    auto found =
+        co_await plugs_.payloads.get(std::string(job::key_of_pointer(request_.context_ptr())));
     if (found && *found) co_return **std::move(found);
     if (found) {
       co_return fail(ErrorCode::kNotFound,

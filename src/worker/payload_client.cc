@@ -54,12 +54,6 @@ std::optional<Reply> parse_reply(std::string_view bytes) {
 
 }  // namespace
 
-std::string_view key_of_pointer(std::string_view pointer) {
-  constexpr std::string_view kScheme = "redis://";
-  if (pointer.starts_with(kScheme)) pointer.remove_prefix(kScheme.size());
-  return pointer;
-}
-
 asio::awaitable<Reply> PayloadClient::get(std::string key) {
   std::vector<std::string> words{"GET", std::move(key)};
   co_return co_await call(std::move(words));

@@ -18,9 +18,6 @@ namespace asio = boost::asio;
 
 class Link;
 
-// "ctx:1" of "redis://ctx:1" and of "ctx:1".
-std::string_view key_of_pointer(std::string_view pointer);
-
 // A connection for each call: payloads are few, and a server that came back is found at once.
 class PayloadClient {
  public:

@@ -2,6 +2,7 @@
 
 #include "gate/kernel/kernel_calls.h"
 #include "gate/kernel/kernel_messages.h"
+#include "job/pointer.h"
 
 namespace fairlead::gate {
 
@@ -41,7 +42,7 @@ Task<void> KernelGate::ask(cordum::agent::v1::JobRequest request, job::Record re
 // A kernel may look into the input. One that cannot be read is judged without it.
 Task<std::optional<std::string>> KernelGate::content_of(
     const cordum::agent::v1::JobRequest& request) {
-  const std::string key(key_of_pointer(request.context_ptr()));
+  const std::string key(job::key_of_pointer(request.context_ptr()));
   if (key.empty()) co_return std::nullopt;
   auto blob = co_await store_.blob(key);
   if (blob && *blob) co_return std::move((*blob)->bytes);

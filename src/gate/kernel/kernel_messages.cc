@@ -8,8 +8,6 @@ namespace cap = cordum::agent::v1;
 
 namespace {
 
-constexpr std::string_view kPointerPrefix = "redis://";
-
 job::Decision::Kind kind_of(cap::DecisionType type) {
   using Kind = job::Decision::Kind;
   if (type == cap::DECISION_TYPE_ALLOW) return Kind::kAllow;
@@ -20,11 +18,6 @@ job::Decision::Kind kind_of(cap::DecisionType type) {
 }
 
 }  // namespace
-
-std::string_view key_of_pointer(std::string_view pointer) {
-  return pointer.starts_with(kPointerPrefix) ? pointer.substr(kPointerPrefix.size())
-                                             : std::string_view();
-}
 
 cap::PolicyCheckRequest question_of(const cap::JobRequest& request, const job::Record& record,
                                     const std::optional<std::string>& content) {

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "cordum/agent/v1/job.pb.h"
 #include "cordum/agent/v1/safety.pb.h"
@@ -13,9 +12,6 @@ namespace fairlead::gate {
 
 // More of an input than this is cut; the kernel is told the whole size.
 inline constexpr size_t kKernelContentBytesMax = 2 << 20;
-
-// The key of a pointer, "redis://<key>"; empty when it is none.
-std::string_view key_of_pointer(std::string_view pointer);
 
 // `content` is the job's input, where it could be read.
 cordum::agent::v1::PolicyCheckRequest question_of(const cordum::agent::v1::JobRequest& request,

@@ -103,11 +103,5 @@ TEST_F(Question, LeavesTheRequestAsItWas_H14) {
   EXPECT_EQ(job::serialise(request_), job::serialise(before));
 }
 
-TEST(Pointer, IsAPrefixAndAKey) {
-  EXPECT_EQ(key_of_pointer("redis://ctx:j1"), "ctx:j1");
-  EXPECT_EQ(key_of_pointer("s3://bucket/x"), "");
-  EXPECT_EQ(key_of_pointer(""), "");
-}
-
 }  // namespace
 }  // namespace fairlead::gate

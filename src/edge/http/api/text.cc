@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 
 #include <fmt/core.h>
 #include <openssl/evp.h>
 
+#include "base/rfc3339.h"
+
 namespace fairlead::http {
 
 namespace {
-
-using std::chrono::days;
 
 std::string with_dashes(std::string digits, char version) {
   digits[12] = version;
@@ -47,55 +46,13 @@ std::optional<WallTime> from_number(std::string_view text, Bound bound) {
   return wall_time_from_micros(micros);
 }
 
-std::optional<WallTime> from_rfc3339(std::string_view text, Bound bound) {
-  if (text.size() < 20 || text.back() != 'Z' || text[4] != '-' || text[7] != '-' ||
-      (text[10] != 'T' && text[10] != ' ') || text[13] != ':' || text[16] != ':') {
-    return std::nullopt;
-  }
-  int year = 0;
-  unsigned month = 0, day = 0, hour = 0, minute = 0, second = 0;
-  if (!read_number(text.substr(0, 4), year) || !read_number(text.substr(5, 2), month) ||
-      !read_number(text.substr(8, 2), day) || !read_number(text.substr(11, 2), hour) ||
-      !read_number(text.substr(14, 2), minute) || !read_number(text.substr(17, 2), second)) {
-    return std::nullopt;
-  }
-  std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
-                                   std::chrono::day(day)};
-  if (!date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
-
-  int64_t fraction = 0;
-  int64_t unit = 1'000'000;
-  std::string_view rest = text.substr(19, text.size() - 20);
-  if (!rest.empty()) {
-    std::string digits(rest.substr(1));
-    if (rest[0] != '.' || digits.empty() || digits.size() > 9) return std::nullopt;
-    for (size_t i = 0; i < digits.size() && unit > 1; ++i) unit /= 10;
-    digits.resize(6, '0');
-    if (!read_number(std::string_view(digits), fraction)) return std::nullopt;
-  }
-  auto midnight = std::chrono::sys_days(date).time_since_epoch();
-  int64_t seconds = std::chrono::seconds(midnight).count() + hour * 3600 + minute * 60 + second;
-  int64_t micros = seconds * 1'000'000 + fraction;
-  if (bound == Bound::kUpper) micros += unit - 1;
-  return wall_time_from_micros(micros);
-}
-
 }  // namespace
-
-std::string rfc3339(WallTime time) {
-  auto since = time.time_since_epoch();
-  auto day = std::chrono::floor<days>(since);
-  std::chrono::year_month_day date{std::chrono::sys_days(day)};
-  std::chrono::hh_mm_ss clock{since - day};
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
-                     clock.subseconds().count());
-}
 
 std::optional<WallTime> parse_time(std::string_view text, Bound bound) {
   if (auto number = from_number(text, bound)) return number;
-  return from_rfc3339(text, bound);
+  auto parsed = parse_rfc3339(text);
+  if (!parsed) return std::nullopt;
+  return bound == Bound::kUpper ? parsed->time + parsed->unit - Duration(1) : parsed->time;
 }
 
 std::string base64(std::string_view bytes) {
@@ -150,16 +107,6 @@ std::string random_uuid(Random& random) {
 
 std::string named_uuid(std::string_view name) {
   return with_dashes(hex(sha256(name)).substr(0, 32), '8');
-}
-
-std::string_view key_of_pointer(std::string_view pointer) {
-  constexpr std::string_view kScheme = "redis://";
-  if (pointer.starts_with(kScheme)) return pointer.substr(kScheme.size());
-  return pointer.find("://") == pointer.npos ? pointer : std::string_view();
-}
-
-std::string pointer_to(std::string_view key) {
-  return "redis://" + std::string(key);
 }
 
 size_t characters(std::string_view text) {

@@ -1,4 +1,4 @@
-// Texts of the API: times, base64, ids, pointers.
+// Texts of the API: times, base64, ids.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,14 @@
 #include <string>
 #include <string_view>
 
-#include "base/time.h"
+#include "base/rfc3339.h"
+#include "job/pointer.h"
 #include "runtime/random.h"
 
 namespace fairlead::http {
 
-// "2026-01-02T03:04:05.000006Z".
-std::string rfc3339(WallTime time);
+using job::key_of_pointer;
+using job::pointer_to;
 
 // A moment given as a number of seconds, milliseconds, microseconds or nanoseconds since 1970,
 // told apart by size, or as RFC 3339 in UTC. An upper bound is the end of the unit it names.
@@ -31,9 +32,6 @@ std::string random_uuid(Random& random);
 // The same for the same name.
 std::string named_uuid(std::string_view name);
 
-// "ctx:1" of "redis://ctx:1" and of "ctx:1"; "" for a pointer to elsewhere.
-std::string_view key_of_pointer(std::string_view pointer);
-std::string pointer_to(std::string_view key);
 inline std::string context_key(std::string_view job) {
   return "ctx:" + std::string(job);
 }
