@@ -180,7 +180,7 @@ TEST_F(DeskTest, CarriesTheReplySubjectToTheResponder) {
 TEST_F(DeskTest, RefusesTooManySubscriptions) {
   std::vector<Command> many;
   for (size_t i = 0; i <= limits::kSubscriptionsMax; ++i) {
-    many.push_back(subscribe_command(1, "a", std::to_string(i)));
+    many.push_back(subscribe_command(1, "a." + std::to_string(i), std::to_string(i)));
   }
   desk->obey(std::move(many));
   loop.run_ready();
