@@ -76,8 +76,8 @@ void run_submit(BenchReport& report) {
   std::string said =
       output_of(fmt::format("wrk -t1 -c128 -d8s --latency -s {} http://127.0.0.1:{}/api/v1/jobs",
                             own.file("post.lua"), server.api()));
-  double refused = number_behind(said, "Non-2xx or 3xx responses:");
-  check(refused == 0, "every job is accepted");
+  check(!said.contains("Non-2xx or 3xx responses:"), "every job is accepted");
+  check(!said.contains("Socket errors:"), "every request is answered");
   report.add("api", "submit", number_behind(said, "Requests/sec:"), "jobs/s",
              {{"p50_ms", millis_behind(said, " 50% ")}, {"p99_ms", millis_behind(said, " 99% ")}});
 }
@@ -205,16 +205,17 @@ class Lives {
   std::vector<double> to_worker_micros_;
 };
 
-// Jobs whose end is committed, as the server counts them.
-uint64_t completed(const load::ServerProcess& server) {
+// Jobs whose good end is committed, as the server counts them.
+uint64_t succeeded(const load::ServerProcess& server) {
   std::string text = load::get(server.metrics(), "/metrics");
   uint64_t sum = 0;
   size_t at = 0;
   while ((at = text.find("jobs_completed_total{", at)) != std::string::npos) {
     size_t end = text.find('\n', at);
     std::string line = text.substr(at, end - at);
-    sum += static_cast<uint64_t>(std::atof(line.substr(line.rfind(' ') + 1).c_str()));
     at = end;
+    if (!line.contains("\"JOB_STATUS_SUCCEEDED\"")) continue;
+    sum += static_cast<uint64_t>(std::atof(line.substr(line.rfind(' ') + 1).c_str()));
   }
   return sum;
 }
@@ -225,7 +226,7 @@ void run_life(BenchReport& report) {
   Lives lives(server, 10, 128);
   lives.run_in_flight(512, 1s);
   lives.run_until_answered();
-  uint64_t before = completed(server);
+  uint64_t before = succeeded(server);
   uint64_t accepted_before = lives.accepted();
   lives.to_worker_micros().clear();
   auto began = SteadyClock::now();
@@ -233,10 +234,10 @@ void run_life(BenchReport& report) {
   lives.run_until_answered();
   uint64_t jobs = lives.accepted() - accepted_before;
   uint64_t done = 0;
-  while ((done = completed(server) - before) < jobs && SteadyClock::now() - began < 60s) {
+  while ((done = succeeded(server) - before) < jobs && SteadyClock::now() - began < 60s) {
   }
   double seconds = Seconds(SteadyClock::now() - began).count();
-  check(done >= jobs, "every accepted job ends");
+  check(done >= jobs, "every accepted job ends well");
   report.add("api", "life", static_cast<double>(jobs) / seconds, "jobs/s",
              {{"to_worker_p50_ms", percentile(lives.to_worker_micros(), 0.5) / 1000},
               {"to_worker_p99_ms", percentile(lives.to_worker_micros(), 0.99) / 1000}});

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bench/submit_form.h"
 #include "bus/local/local_bus.h"
 #include "gate/topic_gate.h"
 #include "runtime/asio_loop.h"
@@ -17,18 +18,6 @@
 #include "store/rocksdb/rocks_store.h"
 
 namespace fairlead::bench {
-
-// A submit of 400 bytes with places for the job's id: making one costs a copy, so that the client
-// is a small part of what is measured.
-class SubmitForm {
- public:
-  explicit SubmitForm(const std::string& topic);
-  std::string fill(std::string_view job) const;
-
- private:
-  std::string form_;
-  std::vector<size_t> places_;
-};
 
 class Embedded {
  public:

@@ -28,6 +28,9 @@ constexpr Bench kBenches[] = {
     {"api", "jobs over real sockets: accepted a second, full lives a second, time to a worker",
      fairlead::bench::run_api_bench},
     {"connections", "bytes of an idle worker's connection", fairlead::bench::run_connections_bench},
+    {"start", "how long the command line takes to say something", fairlead::bench::run_start_bench},
+    {"cluster", "jobs on NATS and Redis: full lives a second, times, and what a job costs",
+     fairlead::bench::run_cluster_bench},
 };
 
 int usage() {

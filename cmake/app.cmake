@@ -1,7 +1,8 @@
 # The program `fairlead`, which knows every part, and what it says of its own build.
 fairlead_folder(app src/app USES fairlead_edge_http fairlead_edge_metrics fairlead_edge_nats
-                fairlead_edge_resp fairlead_store_rocksdb fairlead_bus_local fairlead_worker
-                fairlead_cli yaml-cpp Boost::json)
+                fairlead_edge_resp fairlead_store_rocksdb fairlead_store_redis fairlead_bus_local
+                fairlead_bus_nats fairlead_gate_kernel fairlead_worker
+                fairlead_cli yaml-cpp Boost::json TESTS_USE fairlead_store_memory)
 
 set(fairlead_commit unknown)
 set(fairlead_commit_date unknown)

@@ -12,10 +12,8 @@ namespace fairlead::fuzz {
 namespace {
 
 constexpr std::array kSubjects = {
-    bus::kSubmitSubject,
-    bus::kResultSubject,
-    bus::kCancelSubject,
-    bus::kHeartbeatSubject,
+    bus::kSubmitSubject,   bus::kResultSubject,    bus::kCancelSubject,     bus::kHeartbeatSubject,
+    bus::kProgressSubject, bus::kHandshakeSubject, bus::kWorkerGoneSubject,
 };
 
 // What can be read can be written and read again.

@@ -38,6 +38,7 @@ class World {
   }
 
   void say(const Piece& piece) {
+    wires_[piece.client].reads = piece.reads;
     if (!wires_[piece.client].closed) sessions_[piece.client]->received(piece.bytes);
     turn();
   }

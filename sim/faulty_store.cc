@@ -103,6 +103,15 @@ size_t FaultyStore::waiting_in(std::string_view wait_class) const {
   return shared_.waiting_in(wait_class);
 }
 
+Answer<store::Queues> FaultyStore::queues() {
+  return call<store::Queues>([&shared = shared_] { return answer_now(shared.queues()); });
+}
+
+Answer<std::optional<JobId>> FaultyStore::key_holder(const TenantId& tenant, std::string key) {
+  return call<std::optional<JobId>>(
+      [&shared = shared_, tenant, key] { return answer_now(shared.key_holder(tenant, key)); });
+}
+
 Answer<bool> FaultyStore::acquire(std::string key, store::LeaseRequest lease) {
   return call<bool>(
       [&shared = shared_, key, lease] { return answer_now(shared.acquire(key, lease)); });
@@ -118,8 +127,8 @@ Answer<void> FaultyStore::release(std::string key, std::string token) {
       [&shared = shared_, key, token] { return answer_now(shared.release(key, token)); });
 }
 
-Answer<void> FaultyStore::sign_of_life(std::string replica) {
-  return call<void>(
+Answer<WallTime> FaultyStore::sign_of_life(std::string replica) {
+  return call<WallTime>(
       [&shared = shared_, replica] { return answer_now(shared.sign_of_life(replica)); });
 }
 
@@ -132,11 +141,19 @@ Answer<void> FaultyStore::forget(std::vector<Sequence> messages) {
   return call<void>([&shared = shared_, messages] { return answer_now(shared.forget(messages)); });
 }
 
-Answer<std::vector<store::StoredMessage>> FaultyStore::orphans(WallTime stored_before,
-                                                               size_t limit) {
-  return call<std::vector<store::StoredMessage>>([&shared = shared_, stored_before, limit] {
-    return answer_now(shared.orphans(stored_before, limit));
-  });
+Answer<std::vector<store::StoredMessage>> FaultyStore::orphans(Duration age, size_t limit) {
+  return call<std::vector<store::StoredMessage>>(
+      [&shared = shared_, age, limit] { return answer_now(shared.orphans(age, limit)); });
+}
+
+Answer<std::vector<store::StoredMessage>> FaultyStore::queued(size_t limit) {
+  return call<std::vector<store::StoredMessage>>(
+      [&shared = shared_, limit] { return answer_now(shared.queued(limit)); });
+}
+
+Answer<std::vector<bool>> FaultyStore::processed(std::vector<std::string> marks) {
+  return call<std::vector<bool>>(
+      [&shared = shared_, marks] { return answer_now(shared.processed(marks)); });
 }
 
 Answer<Sequence> FaultyStore::reserve_sequences(uint64_t count) {
@@ -176,6 +193,13 @@ Answer<bool> FaultyStore::put_blob(std::string key, store::Blob blob,
   });
 }
 
+Answer<bool> FaultyStore::swap_blob(std::string key, std::optional<std::string> expected,
+                                    store::Blob blob) {
+  return call<bool>([&shared = shared_, key, expected, blob] {
+    return answer_now(shared.swap_blob(key, expected, blob));
+  });
+}
+
 Answer<std::optional<store::Blob>> FaultyStore::blob(std::string key) {
   return call<std::optional<store::Blob>>(
       [&shared = shared_, key] { return answer_now(shared.blob(key)); });
@@ -188,6 +212,19 @@ Answer<bool> FaultyStore::erase_blob(std::string key) {
 Answer<int64_t> FaultyStore::add(std::string counter, int64_t delta) {
   return call<int64_t>(
       [&shared = shared_, counter, delta] { return answer_now(shared.add(counter, delta)); });
+}
+
+Answer<void> FaultyStore::put_workers(store::Blob snapshot, std::vector<WorkerId> alive) {
+  return call<void>([&shared = shared_, snapshot, alive] {
+    return answer_now(shared.put_workers(snapshot, alive));
+  });
+}
+
+Answer<store::BreakerAnswer> FaultyStore::breaker(std::string name, store::BreakerEvent event,
+                                                  WallTime now) {
+  return call<store::BreakerAnswer>([&shared = shared_, name, event, now] {
+    return answer_now(shared.breaker(name, event, now));
+  });
 }
 
 Answer<size_t> FaultyStore::retire(WallTime now, size_t limit) {

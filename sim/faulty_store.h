@@ -24,15 +24,18 @@ class FaultyStore final : public store::Store {
   store::Answer<std::vector<store::WaitClassView>> waiting(std::string after,
                                                            size_t limit) override;
   size_t waiting_in(std::string_view wait_class) const override;
-  size_t live_in(job::State state) const override { return shared_.live_in(state); }
+  size_t jobs_in(job::State state) const override { return shared_.jobs_in(state); }
+  store::Answer<store::Queues> queues() override;
+  store::Answer<std::optional<JobId>> key_holder(const TenantId& tenant, std::string key) override;
   store::Answer<bool> acquire(std::string key, store::LeaseRequest lease) override;
   store::Answer<bool> renew(std::string key, store::LeaseRequest lease) override;
   store::Answer<void> release(std::string key, std::string token) override;
-  store::Answer<void> sign_of_life(std::string replica) override;
+  store::Answer<WallTime> sign_of_life(std::string replica) override;
   store::Answer<Sequence> enqueue(store::Message message, WallTime now) override;
   store::Answer<void> forget(std::vector<Sequence> messages) override;
-  store::Answer<std::vector<store::StoredMessage>> orphans(WallTime stored_before,
-                                                           size_t limit) override;
+  store::Answer<std::vector<store::StoredMessage>> orphans(Duration age, size_t limit) override;
+  store::Answer<std::vector<store::StoredMessage>> queued(size_t limit) override;
+  store::Answer<std::vector<bool>> processed(std::vector<std::string> marks) override;
   store::Answer<Sequence> reserve_sequences(uint64_t count) override;
   store::Answer<std::vector<store::Timer>> due_timers(WallTime now, size_t limit) override;
   store::Answer<void> put_dead_letter(store::DeadLetter entry) override;
@@ -42,9 +45,14 @@ class FaultyStore final : public store::Store {
   store::Answer<bool> erase_dead_letter(const JobId& job) override;
   store::Answer<bool> put_blob(std::string key, store::Blob blob,
                                store::BlobCondition condition) override;
+  store::Answer<bool> swap_blob(std::string key, std::optional<std::string> expected,
+                                store::Blob blob) override;
   store::Answer<std::optional<store::Blob>> blob(std::string key) override;
   store::Answer<bool> erase_blob(std::string key) override;
   store::Answer<int64_t> add(std::string counter, int64_t delta) override;
+  store::Answer<void> put_workers(store::Blob snapshot, std::vector<WorkerId> alive) override;
+  store::Answer<store::BreakerAnswer> breaker(std::string name, store::BreakerEvent event,
+                                              WallTime now) override;
   store::Answer<size_t> retire(WallTime now, size_t limit) override;
 
  private:

@@ -4,7 +4,16 @@
 
 #include <fmt/core.h>
 
+#include "cordum/agent/v1/buspacket.pb.h"
+
 namespace fairlead::sim {
+
+namespace {
+
+// From the making of a change to its commit: a replica may be paused in between.
+constexpr Duration kCommitDelayMax = std::chrono::seconds(90);
+
+}  // namespace
 
 void Observer::violation(std::string what) {
   if (!violation_) violation_ = std::move(what);
@@ -17,13 +26,19 @@ void Observer::committed(const store::Snapshot& before, const store::Change& cha
     ++transitions_[fmt::format("{} -> {}", from, job::to_string(to))];
     from = job::to_string(to);
   }
-  if (!before) return;
-  if (next.result_ptr.starts_with(kOldEpochLie) && next.result_ptr != before->result_ptr) {
-    uint64_t named = std::stoull(next.result_ptr.substr(kOldEpochLie.size()));
-    auto open = std::ranges::any_of(before->open_epochs, [&](const job::OpenEpoch& epoch) {
-      return epoch.epoch.value() == named;
-    });
-    if (!open) violation(next.id.str() + " took a result of an epoch that is not its own");
+  if (std::optional<WallTime> now = store_time();
+      now && std::chrono::abs(next.updated_at - *now) > kCommitDelayMax) {
+    violation(next.id.str() + " was written with a time that is not the store's");
+  }
+  if (!before) {
+    if (!submitted_.contains(next.id)) violation(next.id.str() + " was made and nobody sent it");
+    return;
+  }
+  if (next.result_ptr != before->result_ptr) check_lies(*before, next);
+  check_slot(*before, next);
+  // Half an hour of tries never passes in a run.
+  if (next.error_message.starts_with("max scheduling retries exceeded")) {
+    violation(fmt::format("{} was given up: {}", next.id.str(), next.error_message));
   }
   if (job::is_terminal(before->state)) {
     violation(fmt::format("{} was {} and became {}", next.id.str(), job::to_string(before->state),
@@ -36,6 +51,46 @@ void Observer::committed(const store::Snapshot& before, const store::Change& cha
   if (next.epoch < before->epoch) violation(next.id.str() + " went back to an old epoch");
   if (next.deadline && before->deadline && *next.deadline > *before->deadline) {
     violation(next.id.str() + " moved its deadline");
+  }
+}
+
+// A dispatch that its worker may have keeps its slot, unless the worker is gone.
+void Observer::check_slot(const job::Record& before, const job::Record& next) {
+  bool gave_up = before.publish_pending && job::holds_worker_slot(before) &&
+                 !job::holds_worker_slot(next) && !job::is_terminal(next.state) &&
+                 next.state != job::State::kRetrying;
+  const job::OpenEpoch epoch{before.epoch, before.assignee};
+  bool may_be_out = std::ranges::find(next.open_epochs, epoch) != next.open_epochs.end();
+  if (gave_up && may_be_out && surely_lives(before.assignee)) {
+    violation(fmt::format("{} gave up its slot although {} may have it", next.id.str(),
+                          before.assignee.str()));
+  }
+}
+
+void Observer::check_lies(const job::Record& before, const job::Record& next) {
+  if (next.result_ptr.starts_with(kOldEpochLie)) {
+    uint64_t named = std::stoull(next.result_ptr.substr(kOldEpochLie.size()));
+    auto open = std::ranges::any_of(before.open_epochs, [&](const job::OpenEpoch& epoch) {
+      return epoch.epoch.value() == named;
+    });
+    if (!open) violation(next.id.str() + " took a result of an epoch that is not its own");
+  }
+  if (next.result_ptr == kWrongWorkerLie && surely_lives(before.assignee)) {
+    violation(fmt::format("{} took a result that is not of {}, which has it and lives",
+                          next.id.str(), before.assignee.str()));
+  }
+}
+
+void Observer::answered(const std::string& bytes, const store::Snapshot& stored) {
+  cordum::agent::v1::BusPacket packet;
+  packet.ParseFromString(bytes);
+  if (!stored || !packet.trace_id().starts_with(kTruth)) return;
+  const cordum::agent::v1::JobResult& result = packet.job_result();
+  const uint64_t epoch = std::stoull(packet.trace_id().substr(kTruth.size()));
+  bool out = stored->state == job::State::kDispatched || stored->state == job::State::kRunning;
+  if (out && stored->epoch.value() == epoch && stored->assignee.str() == result.worker_id()) {
+    violation(fmt::format("the result of {} for epoch {} of {} was dropped", result.worker_id(),
+                          epoch, stored->id.str()));
   }
 }
 

@@ -3,6 +3,7 @@
 // campaign can tell whether every fault and every transition was ever seen.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +19,10 @@ namespace fairlead::sim {
 // The result pointer of a result that names an epoch which is not the worker's: this, and the
 // epoch.
 inline constexpr std::string_view kOldEpochLie = "lie:";
+// Of one that names a worker which does not have the job.
+inline constexpr std::string_view kWrongWorkerLie = "wrong worker";
+// The trace of a result that is true: this, and the epoch that it ends.
+inline constexpr std::string_view kTruth = "truth:";
 
 using Counts = std::map<std::string, uint64_t>;
 
@@ -30,6 +35,14 @@ class Observer {
   // A replica hands an epoch to the bus, whatever becomes of it; `stored` is the record now.
   void handed_out(const JobId& job, Epoch epoch, const WorkerId& worker,
                   const store::Snapshot& stored);
+  // The result of a worker was acknowledged; `stored` is the record now. What is true must count.
+  void answered(const std::string& packet, const store::Snapshot& stored);
+  // A client sends a job.
+  void submitted(const JobId& job) { submitted_.insert(job); }
+  // Tells whether a worker lives, and every replica must know it.
+  std::function<bool(const WorkerId&)> surely_lives;
+  // Tells the time by the store's clock, if nobody set it lately.
+  std::function<std::optional<WallTime>()> store_time;
   // The client's submit of a job was acknowledged.
   void acknowledged(const JobId& job) { acknowledged_.insert(job); }
   void denied_topic(const Topic& topic) { denied_.insert(topic); }
@@ -42,7 +55,11 @@ class Observer {
   const Counts& transitions() const { return transitions_; }
 
  private:
+  void check_slot(const job::Record& before, const job::Record& next);
+  void check_lies(const job::Record& before, const job::Record& next);
+
   std::optional<std::string> violation_;
+  std::set<JobId> submitted_;
   std::set<JobId> acknowledged_;
   std::set<Topic> denied_;
   std::map<JobId, std::set<Epoch>> handed_out_;

@@ -1,5 +1,7 @@
 #include "sim/options.h"
 
+#include "base/limits.h"
+
 namespace fairlead::sim {
 
 namespace {
@@ -39,6 +41,12 @@ Options Options::draw(Random& random) {
   options.clock_steps = maybe_count(random, 6);
   options.worker_deaths = maybe_count(random, 10);
   options.worker_overloads = maybe_count(random, 10);
+  options.worker_lags = maybe_count(random, 6);
+  options.policy_changes = maybe_count(random, 20);
+  options.store_clock_steps = maybe_count(random, 6);
+  options.far_clock_steps = options.clock_steps + options.store_clock_steps > 0 && random.chance(6);
+  options.long_downtime = random.chance(16);
+  if (random.chance(6)) options.placements = limits::kClaimClassesMax + 8;
   options.store_delay_max = random.chance(2) ? 2ms : Duration(random.between(5ms, 500ms));
   options.bus_delay_max = random.chance(2) ? 2ms : Duration(random.between(5ms, 1500ms));
   options.gate_in_process = random.chance(2);

@@ -32,8 +32,11 @@ struct Options {
   int crashes = 0;
   int pauses = 0;
   int clock_steps = 0;
+  int store_clock_steps = 0;
   int worker_deaths = 0;
   int worker_overloads = 0;
+  int worker_lags = 0;  // it goes on, and what it says comes late
+  int policy_changes = 0;
 
   Duration store_delay_max{};
   Duration bus_delay_max{};
@@ -41,6 +44,9 @@ struct Options {
   bool stream = false;             // dispatches are kept where they can be looked up
   bool workers_name_epoch = true;  // results carry the dispatch identity
   bool bursts = false;             // jobs come all at once
+  bool far_clock_steps = false;    // some steps of clocks are of half an hour
+  bool long_downtime = false;      // once, no replica runs for more than half an hour
+  uint64_t placements = 0;         // different placement labels, which make as many waiting classes
   // Long enough that what faults left undone is seen before the clock ends it, in half the runs.
   Duration dispatch_timeout{};
 

@@ -30,7 +30,6 @@ class Process final : public Loop, public Clock {
   WallTime wall() const override;
   MonotonicTime monotonic() const override { return world_.now(); }
   void step_clock(Duration by) { offset_ += by; }
-  void set_clock_right() { offset_ = Duration(0); }
 
   void pause() { paused_ = true; }
   void resume();

@@ -28,12 +28,16 @@ bool is_dispatch(std::string_view subject) {
 
 BusEndpoint::BusEndpoint(SimBus& broker, std::weak_ptr<Process> process,
                          std::function<void()> crash)
-    : broker_(broker), process_(std::move(process)), crash_(std::move(crash)) {
-  broker_.endpoints_[++broker_.connected_] = this;
+    : broker_(broker),
+      connection_(++broker.connected_),
+      made_(broker.world_.loop.now()),
+      process_(std::move(process)),
+      crash_(std::move(crash)) {
+  broker_.endpoints_[connection_] = this;
 }
 
 BusEndpoint::~BusEndpoint() {
-  std::erase_if(broker_.endpoints_, [this](const auto& entry) { return entry.second == this; });
+  broker_.endpoints_.erase(connection_);
 }
 
 Future<Result<bus::Published>> BusEndpoint::publish(std::string subject, std::string payload,
@@ -129,25 +133,37 @@ void SimBus::store(const std::string& subject, std::string payload) {
   deliver_after(id, world_.delay(world_.options.bus_delay_max));
 }
 
-// To every listener without a queue; each gets its own copy in its own time, perhaps two.
+// To every listener without a queue, and on a plain subject to one of a queue; each gets its own
+// copy in its own time, perhaps two.
 void SimBus::fan_out(const std::string& subject, const std::string& payload) {
   for (auto& [connection, endpoint] : endpoints_) {
     for (auto& [id, listener] : endpoint->listeners_) {
       if (listener.subject != subject || !listener.options.queue.empty()) continue;
-      int copies = world_.strikes(world_.options.bus_duplicate, "plain message duplicated") ? 2 : 1;
-      for (int copy = 0; copy < copies; ++copy) {
-        world_.loop.call_at(world_.loop.now() + world_.delay(world_.options.bus_delay_max),
-                            [this, to = connection, which = id, subject, payload] {
-                              auto there = endpoints_.find(to);
-                              if (there == endpoints_.end()) return;
-                              BusEndpoint* at = there->second;
-                              Process::run(at->process_, [at, which, subject, payload] {
-                                bus::Delivery delivery{subject, payload, {}, {}, 1, {}};
-                                at->nursery_.spawn(at->handle(which, std::move(delivery), 0));
-                              });
-                            });
-      }
+      send(connection, id, subject, payload);
     }
+  }
+  if (bus::is_durable(subject)) return;
+  uint64_t listener = 0;
+  if (BusEndpoint* endpoint = choose(subject, listener)) {
+    send(endpoint->connection_, listener, subject, payload);
+  }
+}
+
+void SimBus::send(uint64_t connection, uint64_t listener, const std::string& subject,
+                  const std::string& payload) {
+  int copies = world_.strikes(world_.options.bus_duplicate, "plain message duplicated") ? 2 : 1;
+  for (int copy = 0; copy < copies; ++copy) {
+    world_.loop.call_at(world_.loop.now() + world_.delay(world_.options.bus_delay_max),
+                        [this, connection, listener, subject, payload] {
+                          auto there = endpoints_.find(connection);
+                          if (there == endpoints_.end()) return;
+                          BusEndpoint* at = there->second;
+                          Process::run(at->process_, [at, listener, subject, payload] {
+                            bus::Delivery delivery{
+                                .subject = subject, .payload = payload, .in_order = false};
+                            at->nursery_.spawn(at->handle(listener, std::move(delivery), 0));
+                          });
+                        });
   }
 }
 
@@ -189,11 +205,13 @@ void SimBus::deliver(uint64_t id, uint64_t attempt) {
   Message& message = found->second;
   uint64_t listener = 0;
   BusEndpoint* endpoint = choose(message.subject, listener);
-  if (!endpoint) return deliver_after(id, 200ms);
+  if (!endpoint) return deliver_after(id, endpoints_.empty() ? Duration(10s) : Duration(200ms));
 
   ++message.deliveries;
-  bus::Delivery delivery{message.subject,   message.payload,    message.sequence,
-                         message.stored_at, message.deliveries, {}};
+  bus::Delivery delivery{.subject = message.subject,
+                         .payload = message.payload,
+                         .sequence = message.sequence,
+                         .stored_at = message.stored_at};
   // The ack wait: nobody answered, so it goes out again.
   Duration again = kSimulatedAckWait;
   if (world_.strikes(world_.options.bus_duplicate, "durable message duplicated")) again = 50ms;
@@ -208,6 +226,7 @@ void SimBus::answered(uint64_t id, uint64_t attempt, const bus::Verdict& verdict
   auto found = messages_.find(id);
   if (found == messages_.end()) return;
   if (verdict.kind != bus::Verdict::Kind::kNak) {
+    if (found->second.subject == bus::kResultSubject) on_result_answered(found->second.payload);
     messages_.erase(found);
   } else if (found->second.attempt == attempt) {
     deliver_after(id, verdict.delay);

@@ -32,6 +32,7 @@ class BusEndpoint final : public bus::Bus {
   Result<std::unique_ptr<bus::Subscription>> subscribe(std::string subject,
                                                        bus::SubscribeOptions options,
                                                        bus::Handler handler) override;
+  std::optional<MonotonicTime> listening_since() const override { return made_; }
 
  private:
   friend class SimBus;
@@ -45,6 +46,8 @@ class BusEndpoint final : public bus::Bus {
   Task<void> handle(uint64_t listener, bus::Delivery delivery, uint64_t message);
 
   SimBus& broker_;
+  const uint64_t connection_;
+  const MonotonicTime made_;
   std::weak_ptr<Process> process_;
   std::function<void()> crash_;
   std::map<uint64_t, Listener> listeners_;
@@ -70,6 +73,9 @@ class SimBus {
   // Called with every dispatch that a replica gives to the bus, before its fate is known.
   std::function<void(const std::string& subject, const std::string& packet)> on_dispatch;
 
+  // Called with every result that is acknowledged.
+  std::function<void(const std::string& packet)> on_result_answered;
+
   size_t undelivered() const { return messages_.size(); }
 
  private:
@@ -85,6 +91,8 @@ class SimBus {
 
   void store(const std::string& subject, std::string payload);
   void fan_out(const std::string& subject, const std::string& payload);
+  void send(uint64_t connection, uint64_t listener, const std::string& subject,
+            const std::string& payload);
   void to_worker(const std::string& subject, const std::string& payload);
   void deliver_after(uint64_t message, Duration delay);
   void deliver(uint64_t message, uint64_t attempt);

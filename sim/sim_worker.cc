@@ -1,5 +1,7 @@
 #include "sim/sim_worker.h"
 
+#include <utility>
+
 #include "job/request.h"
 #include "routing/placement.h"
 
@@ -8,6 +10,14 @@ namespace fairlead::sim {
 namespace cap = cordum::agent::v1;
 using namespace std::chrono_literals;
 
+namespace {
+
+constexpr Duration kBeatEvery = 2s;
+// A heartbeat has come by then, however slow the bus.
+constexpr Duration kHeardAfter = 5s;
+
+}  // namespace
+
 SimWorker::SimWorker(WorldPlugs& world, SimBus& bus, Kind kind)
     : world_(world), bus_(bus), kind_(std::move(kind)) {}
 
@@ -15,6 +25,7 @@ void SimWorker::start() {
   if (alive_) return;
   alive_ = true;
   ++life_;
+  heard_since_ = world_.loop.now();
   bus_.connect_worker(routing::direct_subject(kind_.id),
                       [this](std::string packet) { take(packet); });
   beat();
@@ -27,7 +38,28 @@ void SimWorker::die() {
   ++life_;
   running_.clear();
   seen_.clear();
+  unsaid_.clear();
   bus_.disconnect_worker(routing::direct_subject(kind_.id));
+}
+
+bool SimWorker::surely_lives() const {
+  return alive_ && !lags_ && world_.loop.now() - heard_since_ > kHeardAfter;
+}
+
+void SimWorker::lag(bool on) {
+  if (lags_ && !on) heard_since_ = world_.loop.now();
+  lags_ = on && alive_;
+  died_ever_ = died_ever_ || lags_;
+  if (lags_) return;
+  for (auto& [subject, packet] : std::exchange(unsaid_, {})) publish(subject, std::move(packet));
+}
+
+void SimWorker::publish(std::string_view subject, std::string packet) {
+  if (lags_) {
+    unsaid_.emplace_back(subject, std::move(packet));
+  } else {
+    bus_.publish(std::string(subject), std::move(packet));
+  }
 }
 
 void SimWorker::later(Duration delay, std::function<void()> work) {
@@ -47,8 +79,8 @@ void SimWorker::beat() {
   heartbeat->set_active_jobs(static_cast<int32_t>(running_.size()));
   heartbeat->set_cpu_load(static_cast<float>(cpu_load_));
   for (const auto& [name, value] : kind_.labels) (*heartbeat->mutable_labels())[name] = value;
-  bus_.publish(std::string(bus::kHeartbeatSubject), job::serialise(packet));
-  later(2s, [this] { beat(); });
+  if (!lags_) bus_.publish(std::string(bus::kHeartbeatSubject), job::serialise(packet));
+  later(kBeatEvery, [this] { beat(); });
 }
 
 void SimWorker::take(const std::string& bytes) {
@@ -63,7 +95,21 @@ void SimWorker::take(const std::string& bytes) {
   running_[request.job_id()] = epoch;
   Duration work =
       world_.healed ? world_.random.between(50ms, 800ms) : world_.random.between(10ms, 4s);
+  if (world_.random.chance(3)) {
+    later(world_.random.between(0s, work), [this, request] { tell_progress(request); });
+  }
   later(work, [this, request] { answer(request); });
+}
+
+void SimWorker::tell_progress(const cap::JobRequest& request) {
+  cap::BusPacket packet;
+  packet.set_trace_id("progress");
+  packet.set_sender_id(kind_.id.str());
+  cap::JobProgress* progress = packet.mutable_job_progress();
+  progress->set_job_id(request.job_id());
+  progress->set_percent(50);
+  if (world_.options.workers_name_epoch) *progress->mutable_dispatch() = request.dispatch();
+  publish(bus::kProgressSubject, job::serialise(packet));
 }
 
 void SimWorker::answer(cap::JobRequest request) {
@@ -102,9 +148,10 @@ void SimWorker::answer(cap::JobRequest request) {
   }
   // Before the truth, so that it has a chance.
   if (world_.strikes(world_.options.worker_lie, "worker lies")) lie(request);
-  send(result);
+  std::string trace = std::string(kTruth) + std::to_string(request.dispatch().attempt());
+  send(result, trace);
   if (world_.strikes(world_.options.worker_repeat, "worker repeats a result")) {
-    later(world_.random.between(0s, 6s), [this, result] { send(result); });
+    later(world_.random.between(0s, 6s), [this, result, trace] { send(result, trace); });
   }
 }
 
@@ -114,7 +161,7 @@ void SimWorker::lie(const cap::JobRequest& request) {
   result.set_job_id(request.job_id());
   result.set_worker_id(kind_.id.str());
   result.set_status(cap::JOB_STATUS_SUCCEEDED);
-  result.set_result_ptr("somebody else's");
+  result.set_result_ptr(std::string(kWrongWorkerLie));
   *result.mutable_dispatch() = request.dispatch();
   uint64_t epoch = request.dispatch().attempt();
   switch (world_.random.below(3)) {
@@ -130,15 +177,15 @@ void SimWorker::lie(const cap::JobRequest& request) {
       result.set_job_id("never-submitted");
       break;
   }
-  send(result);
+  send(result, "lie");
 }
 
-void SimWorker::send(const cap::JobResult& result) {
+void SimWorker::send(const cap::JobResult& result, const std::string& trace) {
   cap::BusPacket packet;
-  packet.set_trace_id("result");
+  packet.set_trace_id(trace);
   packet.set_sender_id(kind_.id.str());
   *packet.mutable_job_result() = result;
-  bus_.publish(std::string(bus::kResultSubject), job::serialise(packet));
+  publish(bus::kResultSubject, job::serialise(packet));
 }
 
 }  // namespace fairlead::sim

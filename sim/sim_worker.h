@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/ids.h"
 #include "cordum/agent/v1/buspacket.pb.h"
@@ -26,8 +27,13 @@ class SimWorker {
   void start();
   // Loses what it was doing.
   void die();
+  // While it lags, what it would say waits, and it is not heard.
+  void lag(bool on);
   void overload(bool on) { cpu_load_ = on ? 95 : 5; }
   bool alive() const { return alive_; }
+  // It lives and is heard, for long enough that everybody who listens knows.
+  bool surely_lives() const;
+  // It may have been taken for dead.
   bool died_ever() const { return died_ever_; }
   bool overloaded() const { return cpu_load_ > 90; }
   const Kind& kind() const { return kind_; }
@@ -41,9 +47,12 @@ class SimWorker {
  private:
   void beat();
   void take(const std::string& packet);
+  void tell_progress(const cordum::agent::v1::JobRequest& request);
   void answer(cordum::agent::v1::JobRequest request);
   void lie(const cordum::agent::v1::JobRequest& request);
-  void send(const cordum::agent::v1::JobResult& result);
+  // `trace` tells the observer whether it is true.
+  void send(const cordum::agent::v1::JobResult& result, const std::string& trace);
+  void publish(std::string_view subject, std::string packet);
   // Runs `work` later, unless it died meanwhile.
   void later(Duration delay, std::function<void()> work);
 
@@ -52,7 +61,10 @@ class SimWorker {
   Kind kind_;
   bool alive_ = false;
   bool died_ever_ = false;
+  bool lags_ = false;
+  std::vector<std::pair<std::string, std::string>> unsaid_;  // subjects and packets
   uint64_t life_ = 0;
+  MonotonicTime heard_since_{};
   double cpu_load_ = 5;
   std::map<std::string, uint64_t> running_;
   std::map<std::string, uint64_t> seen_;  // highest epoch of each job: repeats are dropped

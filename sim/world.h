@@ -21,6 +21,11 @@
 
 namespace fairlead::sim {
 
+// Once it has healed, nobody waits for what is there after this: leases and claims that faults left
+// behind are given back or taken over by then.
+inline constexpr Duration kQuietAfter = std::chrono::seconds(15);
+inline constexpr Duration kFarClockStepMax = std::chrono::minutes(40);
+
 struct Report {
   std::optional<std::string> violation;
   Counts faults;
@@ -48,13 +53,21 @@ class World {
   void set_up();
   void submit_jobs();
   void submit(const JobId& job);
+  void cancel(const JobId& job);
   void schedule_faults();
   void repeat(int a_minute, const std::function<void()>& fault);
   void crash(int index);
   void boot(int index);
   void pause(int index);
+  void go_down();
+  void step_clock(Process& process);
+  void change_policy();
   void heal();
+  void turn_down_approvals();
+  // The live records that a query asks for.
+  std::vector<store::Snapshot> records(const store::Query& query);
   void check_always();
+  bool waits_for_its_worker(const job::Record& record) const;
   bool is_ours_to_count(const SimWorker& worker, const JobId& job, Epoch epoch);
   void check_liveness();
   void check_wake_ups();
@@ -68,6 +81,8 @@ class World {
   Options options_;
   Observer observer_;
   bool healed_ = false;
+  MonotonicTime end_of_faults_{};
+  MonotonicTime down_until_{};
   MonotonicTime quiet_at_{};
   std::function<void(std::string)> trace_;
   WorldPlugs plugs_;
@@ -82,6 +97,8 @@ class World {
   std::map<JobId, Submission> jobs_;
   std::map<std::pair<JobId, Epoch>, MonotonicTime> handed_out_at_;
   std::map<std::string, MonotonicTime> room_since_;
+  // When an unpublished dispatch was last seen to wait for its worker.
+  std::map<JobId, MonotonicTime> blocked_at_;
 };
 
 }  // namespace fairlead::sim

@@ -1,7 +1,7 @@
 # ./dev install and ./dev uninstall: the program under a prefix. Sourced by ./dev.
 
 installed_config=etc/fairlead
-installed_completion=share/bash-completion/completions/fairlead
+installed_completions=share/bash-completion/completions
 
 read_prefix() {
   prefix=/usr/local
@@ -40,15 +40,10 @@ command_install() {
     say "installed $link"
   fi
 
-  # Not every build can complete words.
-  file=$(mktemp)
-  if "$program" completion bash >"$file" 2>/dev/null && [[ -s $file ]]; then
-    as_owner install -D -m 644 "$file" "$prefix/$installed_completion"
-    say "installed $prefix/$installed_completion"
-  fi
-  rm -f "$file"
+  install_completion fairlead
+  [[ $(readlink "$link") != fairlead ]] || install_completion cordumctl
 
-  for file in fairlead.yaml pools.yaml; do
+  for file in fairlead.yaml pools.yaml timeouts.yaml; do
     if [[ -e $prefix/$installed_config/$file ]]; then
       say "left $prefix/$installed_config/$file as it is"
     else
@@ -59,19 +54,28 @@ command_install() {
   say "try: $prefix/bin/fairlead up --config $prefix/$installed_config/fairlead.yaml"
 }
 
+# install_completion NAME: for the program as it is installed under that name.
+install_completion() {
+  local name=$1 file
+  file=$(mktemp)
+  "$prefix/bin/$name" completion bash >"$file"
+  as_owner install -D -m 644 "$file" "$prefix/$installed_completions/$name"
+  rm -f "$file"
+  say "installed $prefix/$installed_completions/$name"
+}
+
 command_uninstall() {
-  local prefix file
+  local prefix file files=(bin/fairlead "$installed_completions/fairlead")
   read_prefix "$@"
-  for file in bin/fairlead "$installed_completion"; do
-    [[ -e $prefix/$file ]] || continue
+  if [[ $(readlink "$prefix/bin/cordumctl") == fairlead ]]; then
+    files+=(bin/cordumctl "$installed_completions/cordumctl")
+  fi
+  for file in "${files[@]}"; do
+    [[ -e $prefix/$file || -L $prefix/$file ]] || continue
     as_owner rm -f "$prefix/$file"
     say "removed $prefix/$file"
   done
-  if [[ $(readlink "$prefix/bin/cordumctl") == fairlead ]]; then
-    as_owner rm -f "$prefix/bin/cordumctl"
-    say "removed $prefix/bin/cordumctl"
-  fi
-  for file in fairlead.yaml pools.yaml; do
+  for file in fairlead.yaml pools.yaml timeouts.yaml; do
     [[ -e $prefix/$installed_config/$file ]] || continue
     if cmp -s "config/$file" "$prefix/$installed_config/$file"; then
       as_owner rm -f "$prefix/$installed_config/$file"

@@ -23,6 +23,8 @@ PURE = ("job", "routing", "policy", "output")
 # Contracts whose implementations are folders of their own, known only to app/ and to tests.
 CONTRACTS = ("store", "bus")
 ASIO_FOLDERS = ("runtime", "edge", "bus", "worker", "cli")
+# The client of a server that keeps what a store is asked to keep.
+ASIO_INSIDE = ("src/store/redis/client/",)
 
 CLOCK = "take the time from the Clock of the loop (runtime/clock.h)"
 SLEEP = "nothing sleeps: co_await loop.delay(…), and let tests move simulated time"
@@ -71,8 +73,9 @@ def line_at(text, position):
 
 
 def is_test(path):
-    # The suite that every store passes is a test in headers.
-    suite = path == "src/store/contract_suite.h" or path.startswith("src/store/contract/")
+    # The suites that every store and every bus pass are tests in headers.
+    suite = path == "src/store/contract_suite.h" or path.startswith(
+        ("src/store/contract/", "src/bus/contract/"))
     return path.startswith("tests/") or path.endswith(("_test.cc", "_fixture.h")) or suite
 
 
@@ -132,9 +135,9 @@ def check_implementations_stay_hidden(path, text):
 
 
 def check_asio(path, text):
-    """Asio stays behind the loop, the edges and the bus, and in the clients of those edges."""
+    """Asio stays behind the loop, the edges and the bus, and in clients."""
     folder = folder_of(path)
-    if folder is None or folder in ASIO_FOLDERS:
+    if folder is None or folder in ASIO_FOLDERS or path.startswith(ASIO_INSIDE):
         return
     for line, included, _ in includes(text):
         if re.match(r"(?:boost/)?asio(?:/|\.hpp)", included):

@@ -109,6 +109,11 @@ class Asio(unittest.TestCase):
         for folder in lint.ASIO_FOLDERS:
             self.assertEqual([], places(f"src/{folder}/x.cc", text))
 
+    def test_of_a_store_is_used_by_its_client_only(self):
+        text = "#include <boost/asio/io_context.hpp>\n"
+        self.assertEqual([], places("src/store/redis/client/x.cc", text))
+        self.assertEqual(["src/store/redis/x.cc:1"], places("src/store/redis/x.cc", text))
+
 
 class Mentions(unittest.TestCase):
     def test_of_what_a_clone_does_not_have_are_found(self):

@@ -2,7 +2,7 @@
 
 namespace fairlead::app {
 
-http::Build build_info() {
+Build build_info() {
   return {FAIRLEAD_VERSION, FAIRLEAD_COMMIT, FAIRLEAD_COMMIT_DATE};
 }
 

@@ -1,10 +1,10 @@
-// What was built: version, commit and its date.
+// What this program was built from.
 #pragma once
 
-#include "edge/http/api/backend.h"
+#include "base/build.h"
 
 namespace fairlead::app {
 
-http::Build build_info();
+Build build_info();
 
 }  // namespace fairlead::app

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "app/file_watch.h"
 #include "app/text_file.h"
+#include "base/go_duration.h"
 #include "base/text.h"
 
 namespace fairlead::app {
@@ -11,6 +13,7 @@ namespace {
 
 constexpr size_t kPoolsFileBytesMax = 1 << 20;
 constexpr size_t kKeysFileBytesMax = 8 << 20;
+constexpr size_t kTimeoutsFileBytesMax = 1 << 20;
 
 constexpr std::string_view kBuiltInPools = R"(
 topics:
@@ -29,7 +32,8 @@ struct TlsNames {
 std::expected<std::optional<edge::TlsFiles>, Wrong> tls_files(const Settings& settings,
                                                               const std::string& listener) {
   const TlsNames names{listener + "-tls-cert", listener + "-tls-key", listener + "-tls-client-ca"};
-  const bool client_ca = find_setting(names.client_ca) && settings.has(names.client_ca);
+  const bool client_ca =
+      find_setting(settings.verb(), names.client_ca) && settings.has(names.client_ca);
   if (!settings.has(names.certificate) && !settings.has(names.key) && !client_ca) {
     return std::nullopt;
   }
@@ -45,26 +49,47 @@ std::expected<std::optional<edge::TlsFiles>, Wrong> tls_files(const Settings& se
                         client_ca ? settings.text(names.client_ca) : ""};
 }
 
-std::expected<std::shared_ptr<const edge::TlsContext>, Wrong> load_edge_tls(
-    const Settings& settings, const std::string& listener) {
-  auto files = tls_files(settings, listener);
-  if (!files) return std::unexpected(std::move(files.error()));
-  if (!*files) return nullptr;
-  auto loaded = edge::TlsContext::load(**files);
-  if (!loaded) return std::unexpected(Wrong{kFailure, loaded.error().message});
-  return *std::move(loaded);
-}
-
-std::expected<std::optional<http::TlsPaths>, Wrong> http_tls(const Settings& settings,
-                                                             const std::string& listener) {
+std::expected<std::optional<ListenerTls>, Wrong> load_tls(const Settings& settings,
+                                                          const std::string& listener) {
   auto files = tls_files(settings, listener);
   if (!files) return std::unexpected(std::move(files.error()));
   if (!*files) return std::nullopt;
-  return http::TlsPaths{(*files)->certificate, (*files)->key};
+  // First, so that a change while they are read is noticed later.
+  std::string mark = files_mark((*files)->names());
+  auto loaded = edge::TlsContext::load(**files);
+  if (!loaded) {
+    return std::unexpected(
+        Wrong{kFailure, fmt::format("TLS of {}: {}", listener, loaded.error().message)});
+  }
+  return ListenerTls{**std::move(files), std::move(mark), *std::move(loaded)};
 }
 
 double number(const Settings& settings, std::string_view name) {
   return parse_number(settings.text(name)).value_or(0);
+}
+
+size_t count(const Settings& settings, std::string_view name) {
+  return std::stoul(settings.text(name));
+}
+
+// Rates of calls. Where there are no keys nobody is held up, unless it was asked for.
+http::AccessSettings access_of(const Settings& settings) {
+  http::AccessSettings access;
+  for (std::string_view origin : split(settings.text("allowed-origins"), ',')) {
+    if (!trim(origin).empty()) access.allowed_origins.emplace_back(trim(origin));
+  }
+  access.rate = {number(settings, "rate-limit"), number(settings, "rate-burst")};
+  access.public_rate = {number(settings, "public-rate-limit"),
+                        number(settings, "public-rate-burst")};
+  auto asked_for = [&](std::string_view limit, std::string_view burst) {
+    return settings.value(limit).source != Source::kDefault ||
+           settings.value(burst).source != Source::kDefault;
+  };
+  if (asked_for("rate-limit", "rate-burst")) access.open_rate = access.rate;
+  if (asked_for("public-rate-limit", "public-rate-burst")) {
+    access.open_public_rate = access.public_rate;
+  }
+  return access;
 }
 
 Duration seconds(const Settings& settings, std::string_view name) {
@@ -72,44 +97,76 @@ Duration seconds(const Settings& settings, std::string_view name) {
       std::chrono::duration<double>(number(settings, name)));
 }
 
+std::expected<void, Wrong> load_all_tls(
+    const Settings& settings,
+    std::initializer_list<std::pair<const char*, std::optional<ListenerTls>*>> listeners) {
+  for (auto [listener, into] : listeners) {
+    auto tls = load_tls(settings, listener);
+    if (!tls) return std::unexpected(std::move(tls.error()));
+    *into = *std::move(tls);
+  }
+  return {};
+}
+
+std::expected<scheduler::Settings, Wrong> scheduler_of(const Settings& settings) {
+  scheduler::Settings scheduler;
+  scheduler.instance = settings.text("instance");
+  scheduler.timeouts = {seconds(settings, "dispatch-timeout"),
+                        seconds(settings, "running-timeout")};
+  scheduler.stale_picks_max = static_cast<int>(number(settings, "stale-picks"));
+  // A replica of a cluster does without a file that is missing.
+  if (!settings.has("timeouts") || settings.verb() != Verb::kUp) return scheduler;
+
+  auto file = read_timeouts(settings.text("timeouts"));
+  if (!file) return std::unexpected(Wrong{kFailure, file.error().message});
+  scheduler.timeouts = file->timeouts;
+  scheduler.topic_timeouts = std::move(file->topics);
+  return scheduler;
+}
+
+// What only a server of one process has.
+std::expected<void, Wrong> read_embedded(const Settings& settings, Config& config) {
+  config.data = settings.text("data");
+  config.demo = parse_flag(settings.text("demo")).value_or(false);
+  config.workers = parse_host_port(settings.text("listen-workers")).value();
+  config.payloads = parse_host_port(settings.text("listen-payloads")).value();
+  config.credentials = {settings.text("worker-token"), settings.text("worker-user"),
+                        settings.text("worker-password")};
+  config.scheduler.alone = true;
+  config.retention = {.ended_jobs = parse_go_duration(settings.text("keep-jobs")).value(),
+                      .idempotency_keys = parse_go_duration(settings.text("keep-keys")).value(),
+                      .dead_letters = std::chrono::hours(24) * count(settings, "keep-dead-letters"),
+                      .dead_letters_max = count(settings, "max-dead-letters")};
+  return load_all_tls(settings,
+                      {{"workers", &config.workers_tls}, {"payloads", &config.payloads_tls}});
+}
+
 }  // namespace
 
 std::expected<Config, Wrong> config_of(const Settings& settings) {
   Config config;
-  config.data = settings.text("data");
+  config.warnings = settings.warnings();
   config.pools_file = settings.text("pools");
-  config.demo = parse_flag(settings.text("demo")).value_or(false);
   config.api = parse_host_port(settings.text("listen-api")).value();
-  config.workers = parse_host_port(settings.text("listen-workers")).value();
-  config.payloads = parse_host_port(settings.text("listen-payloads")).value();
   config.metrics = parse_host_port(settings.text("listen-metrics")).value();
   config.key_source = {settings.text("api-key"), settings.text("api-keys"),
                        settings.text("api-keys-file")};
-  for (std::string_view origin : split(settings.text("allowed-origins"), ',')) {
-    if (!trim(origin).empty()) config.access.allowed_origins.emplace_back(trim(origin));
-  }
-  config.access.rate = {number(settings, "rate-limit"), number(settings, "rate-burst")};
-  config.access.public_rate = {number(settings, "public-rate-limit"),
-                               number(settings, "public-rate-burst")};
-  config.credentials = {settings.text("worker-token"), settings.text("worker-user"),
-                        settings.text("worker-password")};
-  config.scheduler.instance = settings.text("instance");
-  config.scheduler.alone = true;
-  config.scheduler.timeouts = {seconds(settings, "dispatch-timeout"),
-                               seconds(settings, "running-timeout")};
+  config.access = access_of(settings);
+  config.body_bytes_max = count(settings, "max-body");
+  config.job_bytes_max = count(settings, "max-job");
+  auto scheduler = scheduler_of(settings);
+  if (!scheduler) return std::unexpected(std::move(scheduler.error()));
+  config.scheduler = *std::move(scheduler);
 
-  auto api_tls = http_tls(settings, "api");
-  if (!api_tls) return std::unexpected(std::move(api_tls.error()));
-  config.api_tls = *std::move(api_tls);
-  auto metrics_tls = http_tls(settings, "metrics");
-  if (!metrics_tls) return std::unexpected(std::move(metrics_tls.error()));
-  config.metrics_tls = *std::move(metrics_tls);
-  auto workers_tls = load_edge_tls(settings, "workers");
-  if (!workers_tls) return std::unexpected(std::move(workers_tls.error()));
-  config.workers_tls = *std::move(workers_tls);
-  auto payloads_tls = load_edge_tls(settings, "payloads");
-  if (!payloads_tls) return std::unexpected(std::move(payloads_tls.error()));
-  config.payloads_tls = *std::move(payloads_tls);
+  if (auto loaded =
+          load_all_tls(settings, {{"api", &config.api_tls}, {"metrics", &config.metrics_tls}});
+      !loaded) {
+    return std::unexpected(std::move(loaded.error()));
+  }
+  if (settings.verb() == Verb::kUp) {
+    auto embedded = read_embedded(settings, config);
+    if (!embedded) return std::unexpected(std::move(embedded.error()));
+  }
   return config;
 }
 
@@ -117,11 +174,19 @@ LogStyle log_style_of(const Settings& settings) {
   const std::string& level = settings.text("log-level");
   LogStyle style;
   style.json = settings.text("log-format") == "json";
-  style.level = level == "debug"     ? Log::Level::kDebug
-                : level == "info"    ? Log::Level::kInfo
-                : level == "warning" ? Log::Level::kWarning
-                                     : Log::Level::kError;
+  style.level = level == "debug"   ? Log::Level::kDebug
+                : level == "info"  ? Log::Level::kInfo
+                : level == "error" ? Log::Level::kError
+                                   : Log::Level::kWarning;
   return style;
+}
+
+Result<scheduler::TimeoutsFile> read_timeouts(const std::string& file) {
+  auto text = read_text_file(file, kTimeoutsFileBytesMax);
+  if (!text) return fail(ErrorCode::kUnavailable, "timeouts file " + text.error().message);
+  auto parsed = scheduler::parse_timeouts(*text);
+  if (!parsed) return fail(ErrorCode::kInvalid, file + ": " + parsed.error().message);
+  return parsed;
 }
 
 Result<std::shared_ptr<const routing::PoolMap>> read_pools(const std::string& file) {

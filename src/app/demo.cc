@@ -16,8 +16,10 @@ namespace {
 
 constexpr Duration kPatience = 10s;
 constexpr Duration kLookEvery = 5ms;
-// Where clients look when nobody tells them.
+// Where the command line and workers look when they are not told.
 constexpr std::string_view kUsualApi = "http://127.0.0.1:8081";
+constexpr std::string_view kUsualWorkers = "nats://127.0.0.1:4222";
+constexpr std::string_view kUsualPayloads = "redis://127.0.0.1:6379";
 
 }  // namespace
 
@@ -25,8 +27,8 @@ Demo::Demo(http::Backend& backend, Place place, Say say)
     : backend_(backend),
       place_(std::move(place)),
       say_(std::move(say)),
-      worker_({backend.loop, backend.clock, backend.bus, backend.store}, WorkerId("demo-echo"),
-              PoolName("default")) {}
+      worker_({backend.loop, backend.clock, backend.bus, backend.store, backend.scheduler},
+              WorkerId("demo-echo"), PoolName("default")) {}
 
 Task<void> Demo::run() {
   if (auto started = worker_.start(); !started) {
@@ -49,6 +51,11 @@ void Demo::suggest() {
   say_("Everything works. Try next, in another terminal:");
   if (place_.api != kUsualApi) say_(fmt::format("  export FAIRLEAD_API={}", place_.api));
   if (place_.keys) say_("  export FAIRLEAD_API_KEY=…");
+  if (place_.workers != kUsualWorkers) say_(fmt::format("  export NATS_URL={}", place_.workers));
+  if (place_.payloads != kUsualPayloads) {
+    say_(fmt::format("  export REDIS_URL={}", place_.payloads));
+  }
+  if (place_.worker_token) say_("  export FAIRLEAD_WORKER_TOKEN=…");
   const std::pair<const char*, const char*> tries[] = {
       {"job submit --prompt hello", "a job of your own: prints its id"},
       {"job status ID", "what became of it"},
@@ -69,7 +76,7 @@ Task<std::optional<JobId>> Demo::submit(std::string prompt) {
   request.body = json::serialize(json::object{{"prompt", prompt}, {"topic", "job.default"}});
   request.caller = {TenantId("default"), true, http::Role::kAdmin, "demo"};
   http::ReadTools tools{backend_.random, backend_.clock};
-  auto planned = api_.plan(std::move(request), tools);
+  auto planned = api_.plan(request, tools);
   http::Reply reply = planned ? co_await planned->call(backend_) : std::move(planned.error());
   std::string body = reply.render ? reply.render() : std::move(reply.body);
   json::error_code ignored;

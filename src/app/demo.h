@@ -20,9 +20,12 @@ class Demo {
 
   // Where the server is, for who wants to try it next.
   struct Place {
-    std::string api;   // http://127.0.0.1:8081
-    std::string data;  // the folder
+    std::string api;       // http://127.0.0.1:8081
+    std::string workers;   // nats://127.0.0.1:4222
+    std::string payloads;  // redis://127.0.0.1:6379
+    std::string data;      // the folder
     bool keys = false;
+    bool worker_token = false;
   };
 
   // The backend outlives the demo.

@@ -1,5 +1,7 @@
 #include "app/echo_worker.h"
 
+#include <algorithm>
+
 #include "base/limits.h"
 #include "edge/http/api/text.h"
 #include "job/request.h"
@@ -23,16 +25,19 @@ EchoWorker::EchoWorker(const Plugs& plugs, WorkerId id, PoolName pool)
     : plugs_(plugs), id_(std::move(id)), pool_(std::move(pool)) {}
 
 Result<void> EchoWorker::start() {
-  auto jobs =
-      plugs_.bus.subscribe(routing::direct_subject(id_), {},
-                           [this](bus::Delivery delivery) { return take(std::move(delivery)); });
-  if (!jobs) return std::unexpected(jobs.error());
-  jobs_ = *std::move(jobs);
-  auto heartbeats = plugs_.bus.subscribe(
-      std::string(bus::kHeartbeatSubject), {},
-      [this](bus::Delivery delivery) { return overhear(std::move(delivery)); });
-  if (!heartbeats) return std::unexpected(heartbeats.error());
-  heartbeats_ = *std::move(heartbeats);
+  const std::pair<std::string, Task<bus::Verdict> (EchoWorker::*)(bus::Delivery)> all[] = {
+      {routing::direct_subject(id_), &EchoWorker::take},
+      {std::string(bus::kHeartbeatSubject), &EchoWorker::look_around},
+      {std::string(bus::kHandshakeSubject), &EchoWorker::look_around},
+      {std::string(bus::kWorkerGoneSubject), &EchoWorker::look_around},
+  };
+  for (const auto& [subject, handler] : all) {
+    auto subscription = plugs_.bus.subscribe(subject, {}, [this, handler](bus::Delivery delivery) {
+      return (this->*handler)(std::move(delivery));
+    });
+    if (!subscription) return std::unexpected(subscription.error());
+    subscriptions_.push_back(*std::move(subscription));
+  }
   tasks_.spawn(keep_beating());
   return {};
 }
@@ -44,7 +49,7 @@ Task<void> EchoWorker::keep_beating() {
 }
 
 void EchoWorker::beat() {
-  const bool others = other_seen_ && plugs_.clock.monotonic() - *other_seen_ < limits::kWorkerTtl;
+  told_busy_ = others_take_all();
   cap::BusPacket packet;
   packet.set_trace_id(id_.str());
   packet.set_sender_id(id_.str());
@@ -55,19 +60,30 @@ void EchoWorker::beat() {
   heartbeat.set_type("echo");
   heartbeat.set_active_jobs(active_);
   heartbeat.set_max_parallel_jobs(kParallel);
-  if (others) heartbeat.set_cpu_load(kBusyPercent);
+  if (told_busy_) heartbeat.set_cpu_load(kBusyPercent);
   (void)plugs_.bus.publish(std::string(bus::kHeartbeatSubject), job::serialise(packet), {});
 }
 
-Task<bus::Verdict> EchoWorker::overhear(bus::Delivery delivery) {
-  cap::BusPacket packet;
-  if (packet.ParseFromString(delivery.payload) && packet.has_heartbeat() &&
-      packet.heartbeat().pool() == pool_.str() && packet.heartbeat().worker_id() != id_.str()) {
-    const bool first = !other_seen_;
-    other_seen_ = plugs_.clock.monotonic();
-    if (first) beat();  // before the next job is placed
-  }
+Task<bus::Verdict> EchoWorker::look_around(bus::Delivery) {
+  if (others_take_all() != told_busy_) beat();  // before the next job is placed
   co_return bus::Verdict::ack();
+}
+
+bool EchoWorker::others_take_all() const {
+  const routing::WorkerRegistry& registry = plugs_.scheduler.registry();
+  const routing::PoolMap& pools = plugs_.scheduler.pools();
+  auto taken = [&](const Topic& topic) {
+    bool found = false;
+    registry.visit([&](const routing::WorkerView& other) {
+      found |= other.report.id != id_ && other.report.pool == pool_ &&
+               routing::is_ready_for(other.report, topic);
+    });
+    return found;
+  };
+  return std::ranges::all_of(pools.topics(), [&](const Topic& topic) {
+    return std::ranges::find(*pools.pools_of(topic), pool_) == pools.pools_of(topic)->end() ||
+           taken(topic);
+  });
 }
 
 Task<bus::Verdict> EchoWorker::take(bus::Delivery delivery) {

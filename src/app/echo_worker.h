@@ -1,7 +1,8 @@
 // A worker inside the process: it answers every job with what the job was given. It speaks to the
 // scheduler over the bus as any worker does: heartbeats, its own subject, results.
 //
-// It leaves jobs to others: while another worker serves its pool it reports itself as busy.
+// It leaves jobs to others: while other workers take all that its pool serves it reports itself as
+// busy.
 #pragma once
 
 #include <memory>
@@ -14,6 +15,7 @@
 #include "runtime/clock.h"
 #include "runtime/loop.h"
 #include "runtime/nursery.h"
+#include "scheduler/scheduler.h"
 #include "store/store.h"
 
 namespace fairlead::app {
@@ -25,6 +27,7 @@ class EchoWorker {
     const Clock& clock;
     bus::Bus& bus;
     store::Store& store;
+    const scheduler::Scheduler& scheduler;  // knows the other workers
   };
 
   // All plugs outlive the worker.
@@ -36,17 +39,18 @@ class EchoWorker {
  private:
   Task<void> keep_beating();
   void beat();
-  Task<bus::Verdict> overhear(bus::Delivery delivery);
+  // Others came, went or changed: the scheduler has heard it before us.
+  Task<bus::Verdict> look_around(bus::Delivery delivery);
+  bool others_take_all() const;
   Task<bus::Verdict> take(bus::Delivery delivery);
   Task<void> work(cordum::agent::v1::BusPacket packet);
 
   const Plugs plugs_;
   const WorkerId id_;
   const PoolName pool_;
-  std::optional<MonotonicTime> other_seen_;  // when a worker of our pool was heard last
+  bool told_busy_ = false;
   int active_ = 0;
-  std::unique_ptr<bus::Subscription> jobs_;
-  std::unique_ptr<bus::Subscription> heartbeats_;
+  std::vector<std::unique_ptr<bus::Subscription>> subscriptions_;
   Nursery tasks_;
 };
 

@@ -6,8 +6,6 @@
 
 #include "app/build_info.h"
 #include "app/drain.h"
-#include "app/file_watch.h"
-#include "edge/metrics/metrics_api.h"
 
 namespace fairlead::app {
 
@@ -30,7 +28,8 @@ std::string url(std::string_view scheme, const HostPort& address, uint16_t port)
 
 }  // namespace
 
-EmbeddedServer::EmbeddedServer(Config config, Log& log) : config_(std::move(config)), log_(log) {}
+EmbeddedServer::EmbeddedServer(Config config, Log& log)
+    : config_(std::move(config)), log_(log), front_(config_, loop_, log_) {}
 
 EmbeddedServer::~EmbeddedServer() {
   take_apart();
@@ -45,32 +44,31 @@ Result<void> EmbeddedServer::run() {
 }
 
 Result<void> EmbeddedServer::open() {
-  pools_mark_ = file_mark(config_.pools_file);
-  auto pools = read_pools(config_.pools_file);
-  if (!pools) return std::unexpected(pools.error());
-  pools_file_ = *std::move(pools);
-  keys_mark_ = file_mark(config_.key_source.file);
-  auto keys = read_keys(config_.key_source);
-  if (!keys) return std::unexpected(keys.error());
-  keys_ = *std::move(keys);
-
+  for (const std::string& warning : config_.warnings) log_.warning(warning, {});
+  if (auto read = front_.read_files(true); !read) return read;
   store::RocksOptions options;
   options.path = config_.data;
+  options.ended_job_ttl = config_.retention.ended_jobs;
+  options.idempotency_ttl = config_.retention.idempotency_keys;
+  options.dead_letter_ttl = config_.retention.dead_letters;
+  options.dead_letters_max = config_.retention.dead_letters_max;
   auto opened = store::RocksStore::open(options, loop_, clock_);
   if (!opened) return std::unexpected(opened.error());
   store_ = *std::move(opened);
   bus_ = std::make_unique<bus::LocalBus>(loop_, clock_, *store_);
   scheduler_ = std::make_unique<scheduler::Scheduler>(
       scheduler::Plugs{loop_, clock_, random_, *store_, *bus_, gate_, log_}, config_.scheduler,
-      pools_file_);
+      front_.pools());
   bus_->on_terminated([this](bus::Delivery delivery, std::string reason) {
     return scheduler_->bury(std::move(delivery), std::move(reason));
   });
   book_ = std::make_unique<http::PoolBook>(
-      loop_, *store_, pools_file_, [this](auto map) { scheduler_->set_pools(std::move(map)); });
+      loop_, *store_, front_.pools(), [this](auto map) { scheduler_->set_pools(std::move(map)); });
   backend_ = std::make_unique<http::Backend>(http::Backend{loop_, clock_, random_, *store_, *bus_,
                                                            log_, *scheduler_, *book_, build_info(),
                                                            clock_.monotonic()});
+  // Jobs may wait for longer than ended ones are kept.
+  backend_->context_ttl = std::max(config_.retention.ended_jobs, limits::kEndedJobTtl);
   return {};
 }
 
@@ -82,10 +80,13 @@ Task<void> EmbeddedServer::live() {
   }
   started_ = true;
   announce();
-  watch_files();
+  begin_watching();
   if (drain_wanted_) co_return co_await stop();
   if (config_.demo) {
-    demo_.emplace(*backend_, Demo::Place{api_url(), config_.data, !keys_->empty()}, say);
+    demo_.emplace(*backend_,
+                  Demo::Place{front_.api_url(), workers_url(), payloads_url(), config_.data,
+                              front_.has_keys(), !config_.credentials.token.empty()},
+                  say);
     co_await demo_->run();
   }
 }
@@ -98,12 +99,12 @@ Task<Result<void>> EmbeddedServer::start() {
 }
 
 Result<void> EmbeddedServer::listen() {
-  if (auto listening = listen_http(); !listening) return listening;
+  if (auto listening = front_.listen(*backend_, true); !listening) return listening;
   nats_.emplace(edge::NatsListener::Plugs{loop_, clock_, random_, *bus_, log_},
                 edge::NatsOptions{.address = config_.workers.host,
                                   .port = config_.workers.port,
                                   .credentials = config_.credentials,
-                                  .tls = config_.workers_tls});
+                                  .tls = context_of(config_.workers_tls)});
   if (auto started = nats_->start(); !started) {
     return std::unexpected(at("listen-workers", started.error()));
   }
@@ -111,92 +112,34 @@ Result<void> EmbeddedServer::listen() {
                 edge::RespOptions{.address = config_.payloads.host,
                                   .port = config_.payloads.port,
                                   .credentials = config_.credentials,
-                                  .tls = config_.payloads_tls});
+                                  .tls = context_of(config_.payloads_tls)});
   if (auto started = resp_->start(); !started) {
     return std::unexpected(at("listen-payloads", started.error()));
   }
   return {};
 }
 
-Result<void> EmbeddedServer::listen_http() {
-  http_ = std::make_unique<http::Server>(loop_, *backend_);
-  tap_ = std::make_unique<http::EventTap>(*backend_, [this](std::vector<http::TappedEvent> events) {
-    http_->publish(std::move(events));
-  });
-  backend_->stream_readers = [this] { return http_->stream_readers(); };
-  backend_->stream_opening = [this] { tap_->set_open(true); };
-  tasks_.spawn(tap_->keep_watching());
-
-  auto api = http_->listen({.address = config_.api.host,
-                            .port = config_.api.port,
-                            .api = std::make_shared<const http::Api>(),
-                            .access = config_.access,
-                            .keys = keys_,
-                            .tls = config_.api_tls});
-  if (!api) return std::unexpected(at("listen-api", api.error()));
-  api_port_ = *api;
-  auto metrics = http_->listen({.address = config_.metrics.host,
-                                .port = config_.metrics.port,
-                                .api = std::make_shared<const http::Api>(metrics::metrics_routes()),
-                                .access = {.public_rate = {}},
-                                .keys = keys_,
-                                .tls = config_.metrics_tls,
-                                .public_without_keys = true});
-  if (!metrics) return std::unexpected(at("listen-metrics", metrics.error()));
-  metrics_port_ = *metrics;
-  return {};
-}
-
-std::string EmbeddedServer::api_url() const {
-  return url(config_.api_tls ? "https" : "http", config_.api, api_port_);
-}
-
 void EmbeddedServer::announce() {
-  say(fmt::format(
-      "fairlead is ready: api {}, workers {}, payloads {}, metrics {}/metrics, data {}", api_url(),
-      url(config_.workers_tls ? "tls" : "nats", config_.workers, nats_->port()),
-      url(config_.payloads_tls ? "rediss" : "redis", config_.payloads, resp_->port()),
-      url(config_.metrics_tls ? "https" : "http", config_.metrics, metrics_port_), config_.data));
+  say(fmt::format("fairlead is ready: api {}, workers {}, payloads {}, metrics {}, data {}",
+                  front_.api_url(), workers_url(), payloads_url(), front_.metrics_url(),
+                  config_.data));
 }
 
-void EmbeddedServer::watch_files() {
-  if (!config_.pools_file.empty()) {
-    tasks_.spawn(
-        watch_file(loop_, config_.pools_file, pools_mark_, [this] { return read_pools_again(); }));
-  }
-  if (!config_.key_source.file.empty()) {
-    tasks_.spawn(watch_file(loop_, config_.key_source.file, keys_mark_,
-                            [this] { return read_keys_again(); }));
-  }
+std::string EmbeddedServer::workers_url() const {
+  return url(config_.workers_tls ? "tls" : "nats", config_.workers, nats_->port());
 }
 
-Task<void> EmbeddedServer::read_pools_again() {
-  auto pools = read_pools(config_.pools_file);
-  Result<void> taken;
-  if (pools) {
-    taken = co_await book_->replace_file(*pools);
-  } else {
-    taken = std::unexpected(pools.error());
-  }
-  if (taken) {
-    log_.info("pools file reloaded", {{"file", config_.pools_file}});
-  } else {
-    log_.error("pools file refused, the pools stay as they were",
-               {{"file", config_.pools_file}, {"error", taken.error().message}});
-  }
+std::string EmbeddedServer::payloads_url() const {
+  return url(config_.payloads_tls ? "rediss" : "redis", config_.payloads, resp_->port());
 }
 
-Task<void> EmbeddedServer::read_keys_again() {
-  const std::string& file = config_.key_source.file;
-  auto keys = read_keys(config_.key_source);
-  if (keys) {
-    http_->set_keys(*keys);
-    log_.info("API keys reloaded", {{"file", file}, {"keys", std::to_string((*keys)->size())}});
-  } else {
-    log_.error("API keys file refused, the keys stay as they were",
-               {{"file", file}, {"error", keys.error().message}});
-  }
-  co_return;
+void EmbeddedServer::begin_watching() {
+  using Tls = Front::Tls;
+  front_.begin_watching([this](auto pools) { return book_->replace_file(std::move(pools)); });
+  front_.watch_certificate("workers", config_.workers_tls,
+                           [this](Tls tls) { nats_->set_tls(tls); });
+  front_.watch_certificate("payloads", config_.payloads_tls,
+                           [this](Tls tls) { resp_->set_tls(tls); });
 }
 
 void EmbeddedServer::drain() {
@@ -214,7 +157,7 @@ Task<void> EmbeddedServer::stop() {
   auto done = [this](const char* part) {
     log_.write(Log::Level::kDebug, "drained", {{"part", part}});
   };
-  co_await http_->stop(kDrainCalls);
+  co_await front_.stop(kDrainCalls);
   done("calls");
   co_await scheduler_->stop(kDrainScheduler);
   done("scheduler");
@@ -233,8 +176,7 @@ void EmbeddedServer::take_apart() {
   demo_.reset();
   nats_.reset();
   resp_.reset();
-  tap_.reset();
-  http_.reset();
+  front_.close();
   if (bus_) bus_->drop();
   backend_.reset();
   book_.reset();

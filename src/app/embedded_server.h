@@ -11,6 +11,7 @@
 
 #include "app/config.h"
 #include "app/demo.h"
+#include "app/front.h"
 #include "base/log.h"
 #include "bus/local/local_bus.h"
 #include "edge/http/server.h"
@@ -46,39 +47,29 @@ class EmbeddedServer {
   Task<void> live();
   Task<Result<void>> start();
   Result<void> listen();
-  Result<void> listen_http();
-  std::string api_url() const;
   void announce();
-  void watch_files();
-  Task<void> read_pools_again();
-  Task<void> read_keys_again();
+  std::string workers_url() const;
+  std::string payloads_url() const;
+  void begin_watching();
   Task<void> stop();
   void take_apart();
 
   const Config config_;
   Log& log_;
-  // As they were when they were read first.
-  std::string pools_mark_;
-  std::string keys_mark_;
-  std::shared_ptr<const routing::PoolMap> pools_file_;
-  std::shared_ptr<const http::ApiKeys> keys_;
 
   AsioLoop loop_;
   SystemClock clock_;
   SystemRandom random_;
+  Front front_;
   gate::TopicGate gate_;
   std::unique_ptr<store::RocksStore> store_;
   std::unique_ptr<bus::LocalBus> bus_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   std::unique_ptr<http::PoolBook> book_;
   std::unique_ptr<http::Backend> backend_;
-  std::unique_ptr<http::Server> http_;
-  std::unique_ptr<http::EventTap> tap_;
   std::optional<edge::NatsListener> nats_;
   std::optional<edge::RespListener> resp_;
   std::optional<Demo> demo_;
-  uint16_t api_port_ = 0;
-  uint16_t metrics_port_ = 0;
 
   bool started_ = false;
   bool drain_wanted_ = false;

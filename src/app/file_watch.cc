@@ -5,17 +5,21 @@
 
 namespace fairlead::app {
 
-std::string file_mark(const std::string& path) {
-  struct stat found{};
-  if (::stat(path.c_str(), &found) != 0) return "";
-  return fmt::format("{}/{}/{}/{}.{}", found.st_dev, found.st_ino, found.st_size,
-                     found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
+std::string files_mark(const std::vector<std::string>& paths) {
+  std::string mark;
+  for (const std::string& path : paths) {
+    struct stat found{};
+    if (::stat(path.c_str(), &found) != 0) return "";
+    mark += fmt::format("{}/{}/{}/{}.{} ", found.st_dev, found.st_ino, found.st_size,
+                        found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
+  }
+  return mark;
 }
 
-Task<void> watch_file(Loop& loop, std::string path, std::string mark,
-                      std::function<Task<void>()> changed) {
+Task<void> watch_files(Loop& loop, std::vector<std::string> paths, std::string mark,
+                       std::function<Task<void>()> changed) {
   while (co_await loop.delay(kFileLookEvery)) {
-    std::string now = file_mark(path);
+    std::string now = files_mark(paths);
     if (now.empty() || now == mark) continue;
     mark = std::move(now);
     co_await changed();

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/time.h"
 #include "runtime/loop.h"
@@ -13,12 +14,12 @@ namespace fairlead::app {
 
 inline constexpr Duration kFileLookEvery = std::chrono::seconds(1);
 
-// Which file is under a name, and when it was changed; "" when there is none.
-std::string file_mark(const std::string& path);
+// Which files are under the names, and when they were changed; "" when one is missing.
+std::string files_mark(const std::vector<std::string>& paths);
 
-// Runs `changed` after every change of the file since `mark`, until it is cancelled. While the file
-// is missing, nothing has changed: editors take it away for a moment.
-Task<void> watch_file(Loop& loop, std::string path, std::string mark,
-                      std::function<Task<void>()> changed);
+// Runs `changed` after every change of the files since `mark`, until it is cancelled. While one is
+// missing, nothing has changed: editors take it away for a moment.
+Task<void> watch_files(Loop& loop, std::vector<std::string> paths, std::string mark,
+                       std::function<Task<void>()> changed);
 
 }  // namespace fairlead::app

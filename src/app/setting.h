@@ -2,11 +2,15 @@
 // at once, with its default and what it means. Whatever shows or reads settings goes through it.
 #pragma once
 
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fairlead::app {
+
+// The commands that have settings.
+enum class Verb { kUp, kServe };
 
 struct Setting {
   // "listen-api": the flag --listen-api, FAIRLEAD_LISTEN_API, and listen_api in the file.
@@ -24,17 +28,22 @@ struct Setting {
     kNoKey,   // makes no sense in the file
   };
   Care care = Care::kNone;
+  std::optional<Verb> only = {};  // of this command; none: of all
+  // Makes the fallback where it depends on the machine.
+  std::string (*made_fallback)() = nullptr;
 
   bool secret() const { return care == Care::kSecret; }
   bool is_switch() const { return shape.empty(); }
+  bool is_of(Verb verb) const { return !only || *only == verb; }
   std::string flag() const;
   std::string variable() const;
   std::string key() const;
 };
 
-std::span<const Setting> all_settings();
+// In the order in which they are shown.
+std::vector<const Setting*> settings_of(Verb verb);
 // nullptr: there is none of that name.
-const Setting* find_setting(std::string_view name);
+const Setting* find_setting(Verb verb, std::string_view name);
 
 inline constexpr std::string_view kConfigSetting = "config";
 

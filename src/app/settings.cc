@@ -1,8 +1,12 @@
 #include "app/settings.h"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "app/text_file.h"
+#include "app/value_checks.h"
 #include "base/check.h"
 
 namespace fairlead::app {
@@ -23,7 +27,16 @@ std::string problem_of(const Setting& setting, const Value& value) {
   return fmt::format("{} is \"{}\", {}", value.place, value.text, right);
 }
 
-std::expected<Values, Wrong> read_flags(std::span<const std::string_view> words) {
+// A number or a time in a variable of the Go services that makes no sense does not keep them from
+// starting, so it does not keep us (CFG-2).
+bool is_forgiven(const Setting& setting, const Value& value) {
+  constexpr std::array kNumbers{is_duration,  is_rate, is_burst,
+                                is_body_size, is_days, is_entry_count};
+  const bool number = std::ranges::find(kNumbers, setting.check) != kNumbers.end();
+  return number && value.source == Source::kEnvironment && value.place == setting.also;
+}
+
+std::expected<Values, Wrong> read_flags(Verb verb, std::span<const std::string_view> words) {
   Values values;
   for (size_t i = 0; i < words.size(); ++i) {
     std::string_view word = words[i];
@@ -33,7 +46,7 @@ std::expected<Values, Wrong> read_flags(std::span<const std::string_view> words)
     }
     const size_t mark = word.find('=');
     const std::string_view flag = word.substr(0, mark);
-    const Setting* setting = find_setting(flag.substr(2));
+    const Setting* setting = find_setting(verb, flag.substr(2));
     if (!setting) {
       return usage(fmt::format("there is no flag {} (see --help)", flag));
     }
@@ -52,26 +65,26 @@ std::expected<Values, Wrong> read_flags(std::span<const std::string_view> words)
   return values;
 }
 
-Values read_environment(const Settings::Environment& environment) {
+Values read_environment(Verb verb, const Settings::Environment& environment) {
   Values values;
-  for (const Setting& setting : all_settings()) {
-    for (const std::string& name : {setting.variable(), std::string(setting.also)}) {
+  for (const Setting* setting : settings_of(verb)) {
+    for (const std::string& name : {setting->variable(), std::string(setting->also)}) {
       const char* text = name.empty() ? nullptr : environment(name);
       // A variable set to nothing is how shells unset one for a single command.
       if (!text || !*text) continue;
-      values[setting.name] = {text, Source::kEnvironment, name};
+      values[setting->name] = {text, Source::kEnvironment, name};
       break;
     }
   }
   return values;
 }
 
-std::expected<Values, Wrong> read_file(const std::string& path) {
+std::expected<Values, Wrong> read_file(Verb verb, const std::string& path) {
   auto text = read_text_file(path, kSettingsFileBytesMax);
   if (!text) {
     return std::unexpected(Wrong{kFailure, fmt::format("settings file {}", text.error().message)});
   }
-  auto values = parse_settings_file(*text, path);
+  auto values = parse_settings_file(verb, *text, path);
   if (!values) return std::unexpected(Wrong{kUsage, values.error().message});
   return *std::move(values);
 }
@@ -92,11 +105,11 @@ const char* to_string(Source source) {
   return "";
 }
 
-std::expected<Settings, Wrong> Settings::resolve(std::span<const std::string_view> words,
+std::expected<Settings, Wrong> Settings::resolve(Verb verb, std::span<const std::string_view> words,
                                                  const Environment& environment) {
-  auto flags = read_flags(words);
+  auto flags = read_flags(verb, words);
   if (!flags) return std::unexpected(std::move(flags.error()));
-  Values variables = read_environment(environment);
+  Values variables = read_environment(verb, environment);
   Values file;
   auto given = flags->find(kConfigSetting);
   const Value* config = given != flags->end()                ? &given->second
@@ -104,19 +117,26 @@ std::expected<Settings, Wrong> Settings::resolve(std::span<const std::string_vie
                                                              : nullptr;
   if (config) {
     if (config->text.empty()) return usage(config->place + " is empty, must name a file");
-    auto read = read_file(config->text);
+    auto read = read_file(verb, config->text);
     if (!read) return std::unexpected(std::move(read.error()));
     file = *std::move(read);
   }
   Settings settings;
-  for (const Setting& setting : all_settings()) {
-    Value& chosen = settings.values_[setting.name];
-    chosen.text = setting.fallback;
-    for (const Values* source : {&file, &variables, &*flags}) {
-      auto found = source->find(setting.name);
-      if (found != source->end()) chosen = found->second;
+  settings.verb_ = verb;
+  for (const Setting* setting : settings_of(verb)) {
+    Value& chosen = settings.values_[setting->name];
+    chosen.text = setting->made_fallback ? setting->made_fallback() : setting->fallback;
+    for (const Values* source : {&*flags, &variables, &file}) {
+      auto found = source->find(setting->name);
+      if (found == source->end()) continue;
+      std::string problem = problem_of(*setting, found->second);
+      if (problem.empty()) {
+        chosen = found->second;
+        break;
+      }
+      if (!is_forgiven(*setting, found->second)) return usage(problem);
+      settings.warnings_.push_back(problem + ": it is not used");
     }
-    if (std::string problem = problem_of(setting, chosen); !problem.empty()) return usage(problem);
   }
   return settings;
 }

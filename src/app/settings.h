@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/setting.h"
 #include "base/result.h"
@@ -39,7 +40,7 @@ class Settings {
   using Environment = std::function<const char*(const std::string& name)>;
 
   // `flags` are the words behind the verb. Words that are no flags are refused.
-  static std::expected<Settings, Wrong> resolve(std::span<const std::string_view> flags,
+  static std::expected<Settings, Wrong> resolve(Verb verb, std::span<const std::string_view> flags,
                                                 const Environment& environment);
 
   // REQUIRES: there is a setting of that name.
@@ -50,17 +51,23 @@ class Settings {
   // "--data is "x"", for errors: the name by which it was set.
   std::string told(std::string_view name) const;
 
+  Verb verb() const { return verb_; }
+  // Of variables of other tools that make no sense and so are not used.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
  private:
+  Verb verb_ = Verb::kUp;
+  std::vector<std::string> warnings_;
   std::map<std::string_view, Value> values_;
 };
 
 // The settings file: every key is one of a setting. The error names file, line, and what would be
 // right.
-Result<std::map<std::string_view, Value>> parse_settings_file(std::string_view text,
+Result<std::map<std::string_view, Value>> parse_settings_file(Verb verb, std::string_view text,
                                                               const std::string& path);
 
 // What --help says of every setting.
-std::string describe_settings();
+std::string describe_settings(Verb verb);
 // `fairlead settings`: name, value, source. Secrets are not shown.
 std::string show_table(const Settings& settings);
 std::string show_json(const Settings& settings);

@@ -5,6 +5,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "app/settings.h"
+#include "app/text_file.h"
 
 namespace fairlead::app {
 
@@ -25,20 +26,22 @@ std::string value_text(const YAML::Node& node, std::string_view place) {
     if (!part.IsScalar()) throw Malformed{fmt::format("{} must be a list of texts", place)};
     if (!all.empty()) all += ',';
     all += part.Scalar();
+    // Aliases can make much of a small file.
+    if (all.size() > kSettingsFileBytesMax) throw Malformed{fmt::format("{} is too long", place)};
   }
   return all;
 }
 
-const Setting* setting_of_key(std::string_view key) {
-  for (const Setting& setting : all_settings()) {
-    if (setting.care != Setting::Care::kNoKey && setting.key() == key) return &setting;
+const Setting* setting_of_key(Verb verb, std::string_view key) {
+  for (const Setting* setting : settings_of(verb)) {
+    if (setting->care != Setting::Care::kNoKey && setting->key() == key) return setting;
   }
   return nullptr;
 }
 
 }  // namespace
 
-Result<std::map<std::string_view, Value>> parse_settings_file(std::string_view text,
+Result<std::map<std::string_view, Value>> parse_settings_file(Verb verb, std::string_view text,
                                                               const std::string& path) {
   std::map<std::string_view, Value> values;
   try {
@@ -51,12 +54,12 @@ Result<std::map<std::string_view, Value>> parse_settings_file(std::string_view t
       const YAML::Node &key = entry.first, &node = entry.second;
       const std::string at = fmt::format("{} line {}", path, key.Mark().line + 1);
       if (!key.IsScalar()) throw Malformed{at + ": the name of a setting must be a text"};
-      const Setting* setting = setting_of_key(key.Scalar());
+      const Setting* setting = setting_of_key(verb, key.Scalar());
       if (!setting) {
         throw Malformed{
-            fmt::format("{}: there is no setting \"{}\" (see fairlead up --help; '_' "
+            fmt::format("{}: there is no setting \"{}\" (see fairlead {} --help; '_' "
                         "stands for '-')",
-                        at, key.Scalar())};
+                        at, key.Scalar(), verb == Verb::kUp ? "up" : "serve")};
       }
       const std::string place = fmt::format("{}: {}", at, setting->key());
       Value value{value_text(node, place), Source::kFile, place};

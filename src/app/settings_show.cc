@@ -17,15 +17,16 @@ std::string shown(const Setting& setting, const Value& value) {
 
 }  // namespace
 
-std::string describe_settings() {
+std::string describe_settings(Verb verb) {
   auto left = [](const Setting& setting) {
     return setting.is_switch() ? setting.flag()
                                : fmt::format("{} {}", setting.flag(), setting.shape);
   };
   size_t width = 0;
-  for (const Setting& setting : all_settings()) width = std::max(width, left(setting).size());
+  for (const Setting* setting : settings_of(verb)) width = std::max(width, left(*setting).size());
   std::string text;
-  for (const Setting& setting : all_settings()) {
+  for (const Setting* one : settings_of(verb)) {
+    const Setting& setting = *one;
     text += fmt::format("  {:<{}}  {}", left(setting), width, setting.help);
     if (!setting.is_switch() && !setting.fallback.empty()) {
       text += fmt::format(" (default {})", setting.fallback);
@@ -38,13 +39,15 @@ std::string describe_settings() {
 
 std::string show_table(const Settings& settings) {
   size_t names = 7, values = 5;
-  for (const Setting& setting : all_settings()) {
+  for (const Setting* one : settings_of(settings.verb())) {
+    const Setting& setting = *one;
     names = std::max(names, setting.name.size());
     values = std::max(values, shown(setting, settings.value(setting.name)).size());
   }
   values = std::min<size_t>(values, 60);
   std::string text = fmt::format("{:<{}}  {:<{}}  FROM\n", "SETTING", names, "VALUE", values);
-  for (const Setting& setting : all_settings()) {
+  for (const Setting* one : settings_of(settings.verb())) {
+    const Setting& setting = *one;
     const Value& value = settings.value(setting.name);
     std::string from = to_string(value.source);
     if (!value.place.empty()) from += " (" + value.place + ")";
@@ -57,7 +60,8 @@ std::string show_table(const Settings& settings) {
 
 std::string show_json(const Settings& settings) {
   boost::json::object all;
-  for (const Setting& setting : all_settings()) {
+  for (const Setting* one : settings_of(settings.verb())) {
+    const Setting& setting = *one;
     const Value& value = settings.value(setting.name);
     boost::json::object entry{{"value", shown(setting, value)},
                               {"source", to_string(value.source)}};

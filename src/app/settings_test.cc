@@ -1,6 +1,7 @@
 #include "app/settings.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -17,7 +18,7 @@ using Words = std::vector<std::string_view>;
 using Variables = std::map<std::string, std::string>;
 
 std::expected<Settings, Wrong> resolve(const Words& words, const Variables& variables = {}) {
-  return Settings::resolve(words, [&](const std::string& name) -> const char* {
+  return Settings::resolve(Verb::kUp, words, [&](const std::string& name) -> const char* {
     auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
   });
@@ -51,7 +52,8 @@ TEST(Settings, WithoutAWordAreTheDefaultsOfThisMachine) {
   EXPECT_EQ(settings->text("listen-workers"), "127.0.0.1:4222");
   EXPECT_EQ(settings->text("listen-payloads"), "127.0.0.1:6379");
   EXPECT_EQ(settings->text("listen-metrics"), "127.0.0.1:2112");
-  for (const Setting& setting : all_settings()) {
+  for (const Setting* one : settings_of(Verb::kUp)) {
+    const Setting& setting = *one;
     EXPECT_EQ(settings->value(setting.name).source, Source::kDefault) << setting.name;
   }
 }
@@ -82,7 +84,8 @@ TEST(Settings, TheFileCanBeNamedByTheEnvironment) {
 }
 
 TEST(Settings, EveryOneIsAFlagAVariableAndAKeyOfTheFile) {
-  for (const Setting& setting : all_settings()) {
+  for (const Setting* one : settings_of(Verb::kUp)) {
+    const Setting& setting = *one;
     const std::string good = setting.fallback.empty() ? "x" : std::string(setting.fallback);
     if (!setting.check(good).empty() || setting.name == kConfigSetting) continue;
     const std::string flag = setting.flag() + "=" + good;
@@ -92,7 +95,7 @@ TEST(Settings, EveryOneIsAFlagAVariableAndAKeyOfTheFile) {
     auto by_variable = resolve({}, {{setting.variable(), good}});
     ASSERT_TRUE(by_variable.has_value()) << by_variable.error().message;
     EXPECT_EQ(by_variable->value(setting.name).source, Source::kEnvironment) << setting.name;
-    auto by_file = parse_settings_file(setting.key() + ": \"" + good + "\"\n", "f");
+    auto by_file = parse_settings_file(Verb::kUp, setting.key() + ": \"" + good + "\"\n", "f");
     ASSERT_TRUE(by_file.has_value()) << by_file.error().message;
     EXPECT_EQ(by_file->at(setting.name).text, good);
   }
@@ -103,6 +106,27 @@ TEST(Settings, VariablesOfOtherToolsCountBehindOurs) {
   EXPECT_EQ(resolve({}, {{"CORDUM_API_KEY", "theirs"}})->value("api-key").place, "CORDUM_API_KEY");
   auto both = resolve({}, {{"CORDUM_API_KEY", "theirs"}, {"FAIRLEAD_API_KEY", "ours"}});
   EXPECT_EQ(both->text("api-key"), "ours");
+  const Variables theirs = {{"SCHEDULER_METRICS_ADDR", ":9090"},
+                            {"CORDUM_LOG_LEVEL", "warn"},
+                            {"CORDUM_INSTANCE_ID", "pod-1"}};
+  auto settings = resolve({}, theirs);
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  EXPECT_EQ(config_of(*settings)->metrics.text(), "0.0.0.0:9090");
+  EXPECT_EQ(config_of(*settings)->scheduler.instance, "pod-1");
+  EXPECT_EQ(log_style_of(*settings).level, Log::Level::kWarning);
+}
+
+TEST(Config, AServerIsNamedAfterItsMachine) {
+  char host[256] = {};
+  ASSERT_EQ(::gethostname(host, sizeof(host) - 1), 0);
+  EXPECT_EQ(config_of(*resolve({}))->scheduler.instance, instance_of_host(host));
+  EXPECT_EQ(instance_of_host("node-7.example.com"), "node-7.example.com");
+  EXPECT_EQ(instance_of_host(""), "unknown");
+  EXPECT_EQ(is_instance(instance_of_host(std::string(300, '.'))), "");
+}
+
+TEST(Settings, AnEmptyNameOfTheServerIsNone) {
+  EXPECT_THAT(resolve({"--instance="}).error().message, testing::HasSubstr("1 to 64"));
 }
 
 TEST(Settings, SwitchesNeedNoValue) {
@@ -133,7 +157,9 @@ TEST(Settings, WhatIsWrongWithAVariableNamesIt) {
 }
 
 TEST(Settings, WhatIsWrongWithTheFileNamesFileLineAndSetting) {
-  auto wrong = [](const char* text) { return parse_settings_file(text, "f.yaml").error().message; };
+  auto wrong = [](const char* text) {
+    return parse_settings_file(Verb::kUp, text, "f.yaml").error().message;
+  };
   EXPECT_THAT(wrong("data: x\nlisten_ap: y\n"),
               HasSubstr("f.yaml line 2: there is no setting \"listen_ap\""));
   EXPECT_THAT(wrong("config: x\n"), HasSubstr("there is no setting \"config\""));
@@ -146,6 +172,14 @@ TEST(Settings, WhatIsWrongWithTheFileNamesFileLineAndSetting) {
             file.path() + " line 1: rate_limit is \"fast\", must be a number, as 500");
 }
 
+TEST(Settings, AListInTheFileDoesNotUnfoldWithoutEnd) {
+  std::string text = "data: &long " + std::string(100'000, 'x') + "\nallowed_origins: [*long";
+  for (int i = 0; i < 1000; ++i) text += ", *long";
+  auto values = parse_settings_file(Verb::kUp, text + "]\n", "f.yaml");
+  ASSERT_FALSE(values.has_value());
+  EXPECT_EQ(values.error().message, "f.yaml line 2: allowed_origins is too long");
+}
+
 TEST(Settings, AFileThatCannotBeReadIsAFailure) {
   Wrong wrong = wrong_of({"--config", "/nowhere/at/all.yaml"});
   EXPECT_EQ(wrong.status, kFailure);
@@ -155,7 +189,8 @@ TEST(Settings, AFileThatCannotBeReadIsAFailure) {
 }
 
 TEST(Settings, AListInTheFileIsItsPartsBetweenCommas) {
-  auto values = parse_settings_file("allowed_origins:\n  - http://a\n  - http://b\n", "f");
+  auto values =
+      parse_settings_file(Verb::kUp, "allowed_origins:\n  - http://a\n  - http://b\n", "f");
   EXPECT_EQ(values->at("allowed-origins").text, "http://a,http://b");
 }
 
@@ -175,15 +210,16 @@ TEST(Settings, AreShownWithTheirSourceAndWithoutSecrets) {
 }
 
 TEST(Settings, HelpTellsEveryOne) {
-  std::string help = describe_settings();
-  for (const Setting& setting : all_settings()) EXPECT_THAT(help, HasSubstr(setting.flag()));
+  std::string help = describe_settings(Verb::kUp);
+  for (const Setting* one : settings_of(Verb::kUp)) EXPECT_THAT(help, HasSubstr(one->flag()));
 }
 
 TEST(HostPort, IsAnAddressAndAPort) {
   EXPECT_EQ(parse_host_port("localhost:0")->text(), "127.0.0.1:0");
   EXPECT_EQ(parse_host_port("[::1]:65535")->text(), "[::1]:65535");
   EXPECT_EQ(parse_host_port("0.0.0.0:80")->port, 80);
-  for (const char* wrong : {"", ":80", "80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536",
+  EXPECT_EQ(parse_host_port(":9090")->text(), "0.0.0.0:9090");
+  for (const char* wrong : {"", ":", "80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536",
                             "127.0.0.1:-1", "::1:80", "[127.0.0.1]:80", "example.com:80", "a:b"}) {
     EXPECT_FALSE(parse_host_port(wrong).has_value()) << wrong;
   }
@@ -209,7 +245,8 @@ TEST(Config, CarriesWhatWasSet) {
                                     "--worker-user",       "u",
                                     "--worker-password",   "p",
                                     "--running-timeout",   "1.5",
-                                    "--dispatch-timeout",  "2"}));
+                                    "--dispatch-timeout",  "2",
+                                    "--stale-picks",       "5"}));
   ASSERT_TRUE(config.has_value());
   EXPECT_EQ(config->access.rate.per_second, 7);
   EXPECT_EQ(config->access.rate.burst, 8);
@@ -221,6 +258,23 @@ TEST(Config, CarriesWhatWasSet) {
   EXPECT_EQ(config->credentials.password, "p");
   EXPECT_EQ(config->scheduler.timeouts.running, std::chrono::milliseconds(1500));
   EXPECT_EQ(config->scheduler.timeouts.dispatch, std::chrono::seconds(2));
+  EXPECT_EQ(config->scheduler.stale_picks_max, 5);
+}
+
+TEST(Config, AnEmbeddedServerReadsTheTimeoutsThatShip) {
+  const char* house = std::getenv("FAIRLEAD_SOURCE_DIR");
+  const std::string shipped = std::string(house ? house : ".") + "/config/timeouts.yaml";
+  auto config = config_of(*resolve({"--timeouts", shipped}));
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->scheduler.timeouts.dispatch, std::chrono::seconds(300));
+  EXPECT_EQ(config->scheduler.timeouts.running, std::chrono::seconds(900));
+  File topics("topics: {job.slow: {running_timeout_seconds: 7200, dispatch_timeout_seconds: 60}}");
+  config = config_of(*resolve({"--timeouts", topics.path()}));
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->scheduler.timeouts_of(Topic("job.slow")).running, std::chrono::seconds(7200));
+  EXPECT_EQ(config->scheduler.timeouts_of(Topic("job.slow")).dispatch, std::chrono::seconds(60));
+  EXPECT_THAT(config_of(*resolve({"--timeouts", "/no/file"})).error().message,
+              HasSubstr("timeouts file /no/file cannot be read"));
 }
 
 TEST(Config, KeysComeFromEverySource) {
@@ -240,6 +294,39 @@ TEST(Config, JobDefaultGoesToPoolDefaultOutOfTheBox) {
   EXPECT_EQ(*(*map)->pools_of(Topic("job.default")), std::vector{PoolName("default")});
   EXPECT_EQ(read_pools("/no/pools.yaml").error().message,
             "pools file /no/pools.yaml cannot be read: No such file or directory");
+}
+
+TEST(Config, WhatIsKeptAndForHowLongIsSet) {
+  Retention usual = config_of(*resolve({}))->retention;
+  EXPECT_EQ(usual.ended_jobs, limits::kEndedJobTtl);
+  EXPECT_EQ(usual.idempotency_keys, limits::kIdempotencyTtl);
+  EXPECT_EQ(usual.dead_letters, limits::kDlqEntryTtl);
+  EXPECT_EQ(usual.dead_letters_max, limits::kDlqEntriesMax);
+  auto settings = resolve({}, {{"JOB_META_TTL", "36h"},
+                               {"CORDUM_IDEMPOTENCY_TTL", "90m"},
+                               {"CORDUM_DLQ_ENTRY_TTL_DAYS", "3"},
+                               {"SCHEDULER_DLQ_MAX_SIZE", "7"}});
+  ASSERT_TRUE(settings.has_value()) << settings.error().message;
+  Retention given = config_of(*settings)->retention;
+  EXPECT_EQ(given.ended_jobs, std::chrono::hours(36));
+  EXPECT_EQ(given.idempotency_keys, std::chrono::minutes(90));
+  EXPECT_EQ(given.dead_letters, std::chrono::hours(72));
+  EXPECT_EQ(given.dead_letters_max, 7u);
+  EXPECT_EQ(wrong_of({"--keep-jobs", "0s"}).status, kUsage);
+  EXPECT_EQ(wrong_of({"--keep-dead-letters", "0"}).status, kUsage);
+  EXPECT_EQ(wrong_of({"--max-dead-letters", "many"}).status, kUsage);
+  EXPECT_EQ(wrong_of({"--max-body", "12"}).status, kUsage);
+}
+
+TEST(Config, WithoutKeysRatesCountOnceTheyAreSet) {
+  EXPECT_EQ(config_of(*resolve({}))->access.open_rate.per_second, 0);
+  EXPECT_EQ(config_of(*resolve({}))->access.rate.per_second, 500);
+  auto access = config_of(*resolve({"--rate-limit", "7"}))->access;
+  EXPECT_EQ(access.open_rate.per_second, 7);
+  EXPECT_EQ(access.open_public_rate.per_second, 0);
+  auto theirs = config_of(*resolve({}, {{"API_PUBLIC_RATE_LIMIT_RPS", "3"}}))->access;
+  EXPECT_EQ(theirs.open_public_rate.per_second, 3);
+  EXPECT_EQ(theirs.public_rate.per_second, 3);
 }
 
 }  // namespace

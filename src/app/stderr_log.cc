@@ -37,7 +37,7 @@ bool is_word(std::string_view text) {
 }
 
 // Values come from outside now and then: none ends its line, or looks like another field.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   if (is_word(text)) return std::string(text);
   std::string out = "\"";
   for (unsigned char c : text) {
@@ -78,7 +78,7 @@ std::string StderrLog::line(Level level, std::string_view phrase,
   const std::string time = rfc3339(clock_.wall());
   if (!style_.json) {
     std::string text = fmt::format("{} {} {}", time, name_of(level), unbroken(phrase));
-    for (const auto& [name, value] : fields) text += fmt::format(" {}={}", name, quoted(value));
+    for (const auto& [name, value] : fields) text += fmt::format(" {}={}", name, in_quotes(value));
     return text + "\n";
   }
   std::string lower_level = name_of(level);

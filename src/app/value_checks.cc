@@ -3,14 +3,31 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <climits>
+#include <cmath>
 
 #include <arpa/inet.h>
+#include <unistd.h>
 
+#include "base/go_duration.h"
 #include "base/text.h"
 
 namespace fairlead::app {
 
 namespace {
+
+constexpr size_t kInstanceBytesMax = 64;
+
+bool is_name_char(unsigned char c) {
+  return std::isalnum(c) || c == '-' || c == '_' || c == '.';
+}
+
+bool is_whole(std::string_view value, int64_t min, int64_t max) {
+  int64_t number = 0;
+  auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  return error == std::errc() && end == value.data() + value.size() && number >= min &&
+         number <= max;
+}
 
 bool is_address(const std::string& host) {
   in6_addr six{};
@@ -40,6 +57,7 @@ std::optional<HostPort> parse_host_port(std::string_view text) {
     return std::nullopt;  // where would the port begin
   }
   if (out.host == "localhost") out.host = "127.0.0.1";
+  if (out.host.empty()) out.host = "0.0.0.0";
   if (!is_address(out.host)) return std::nullopt;
   return out;
 }
@@ -57,9 +75,26 @@ std::optional<double> parse_number(std::string_view text) {
 }
 
 std::optional<bool> parse_flag(std::string_view text) {
-  if (text == "true" || text == "1" || text == "yes" || text == "on") return true;
-  if (text == "false" || text == "0" || text == "no" || text == "off") return false;
+  const std::string word = lower(text);
+  for (const char* yes : {"true", "1", "yes", "y", "on"}) {
+    if (word == yes) return true;
+  }
+  for (const char* no : {"false", "0", "no", "n", "off"}) {
+    if (word == no) return false;
+  }
   return std::nullopt;
+}
+
+std::string instance_of_host(std::string_view host) {
+  if (host.empty()) return "unknown";
+  std::string name(host.substr(0, kInstanceBytesMax));
+  std::ranges::replace_if(name, [](unsigned char c) { return !is_name_char(c); }, '-');
+  return name;
+}
+
+std::string instance_of_this_host() {
+  char name[HOST_NAME_MAX + 1] = {};
+  return instance_of_host(::gethostname(name, sizeof(name) - 1) == 0 ? name : "");
 }
 
 std::string any_text(std::string_view) {
@@ -83,9 +118,32 @@ std::string is_rate(std::string_view value) {
   return parse_number(value) ? "" : "must be a number, as 500";
 }
 
+std::string is_burst(std::string_view value) {
+  auto number = parse_number(value);
+  return number && *number >= 1 ? "" : "must be a number from 1, as 1000";
+}
+
+std::string is_body_size(std::string_view value) {
+  return is_whole(value, 1024, 64 << 20) ? "" : "must be a number of bytes from 1024 to 67108864";
+}
+
+std::string is_days(std::string_view value) {
+  return is_whole(value, 1, 36'500) ? "" : "must be a number of days from 1 to 36500";
+}
+
+std::string is_entry_count(std::string_view value) {
+  return is_whole(value, 1, 1'000'000) ? "" : "must be a number from 1 to 1000000";
+}
+
 std::string is_seconds(std::string_view value) {
   auto number = parse_number(value);
   return number && *number >= 1 ? "" : "must be a number of seconds from 1, as 300";
+}
+
+std::string is_count(std::string_view value) {
+  auto number = parse_number(value);
+  const bool right = number && *number >= 1 && *number <= 1000 && *number == std::floor(*number);
+  return right ? "" : "must be a whole number from 1 to 1000";
 }
 
 std::string is_origin_list(std::string_view value) {
@@ -103,12 +161,24 @@ std::string is_origin_list(std::string_view value) {
 }
 
 std::string is_instance(std::string_view value) {
-  constexpr size_t kBytesMax = 64;
-  const bool right = !value.empty() && value.size() <= kBytesMax &&
-                     std::ranges::all_of(value, [](unsigned char c) {
-                       return std::isalnum(c) || c == '-' || c == '_';
-                     });
-  return right ? "" : "must be 1 to 64 letters, digits, '-' and '_'";
+  const bool right = !value.empty() && value.size() <= kInstanceBytesMax &&
+                     std::ranges::all_of(value, is_name_char);
+  return right ? "" : "must be 1 to 64 letters, digits, '-', '_' and '.'";
+}
+
+std::string is_role_list(std::string_view value) {
+  bool schedules = false;
+  for (std::string_view role : split(value, ',')) {
+    role = trim(role);
+    if (role != "scheduler" && role != "gateway") return "must be scheduler or scheduler,gateway";
+    if (role == "scheduler") schedules = true;
+  }
+  return schedules ? "" : "must be scheduler or scheduler,gateway: a gateway needs a scheduler";
+}
+
+std::string is_duration(std::string_view value) {
+  auto parsed = parse_go_duration(value);
+  return parsed && *parsed > Duration(0) ? "" : "must be a time as 5s, 500ms or 1m30s";
 }
 
 std::string is_log_format(std::string_view value) {
@@ -116,7 +186,8 @@ std::string is_log_format(std::string_view value) {
 }
 
 std::string is_log_level(std::string_view value) {
-  const bool right = value == "debug" || value == "info" || value == "warning" || value == "error";
+  const bool right = value == "debug" || value == "info" || value == "warning" || value == "warn" ||
+                     value == "error";
   return right ? "" : "must be debug, info, warning or error";
 }
 

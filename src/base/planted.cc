@@ -22,6 +22,18 @@ const char* to_string(PlantedBug bug) {
       return "wake-up-lost";
     case PlantedBug::kRepeatQueuesBehind:
       return "repeat-queues-behind";
+    case PlantedBug::kRepeatGivesUpItsSlot:
+      return "repeat-gives-up-its-slot";
+    case PlantedBug::kDowntimeCounts:
+      return "downtime-counts";
+    case PlantedBug::kOwnClockTrusted:
+      return "own-clock-trusted";
+    case PlantedBug::kRetriedResultDropped:
+      return "retried-result-dropped";
+    case PlantedBug::kWrongWorkerTaken:
+      return "wrong-worker-taken";
+    case PlantedBug::kDoubtfulLeaseForgotten:
+      return "doubtful-lease-forgotten";
   }
   return "none";
 }

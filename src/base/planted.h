@@ -16,13 +16,22 @@ enum class PlantedBug {
   kSlotLeaked,
   kWakeUpLost,
   kRepeatQueuesBehind,
+  kRepeatGivesUpItsSlot,
+  kDowntimeCounts,
+  kOwnClockTrusted,
+  kRetriedResultDropped,
+  kWrongWorkerTaken,
+  kDoubtfulLeaseForgotten,
 };
 
 inline constexpr std::array kPlantedBugs = {
-    PlantedBug::kPublishBeforeCommit, PlantedBug::kGateAcknowledgesDispatchedAway,
-    PlantedBug::kLeaseWithoutFencing, PlantedBug::kOldEpochResultAccepted,
-    PlantedBug::kEpochPublishedTwice, PlantedBug::kSlotLeaked,
-    PlantedBug::kWakeUpLost,          PlantedBug::kRepeatQueuesBehind,
+    PlantedBug::kPublishBeforeCommit,  PlantedBug::kGateAcknowledgesDispatchedAway,
+    PlantedBug::kLeaseWithoutFencing,  PlantedBug::kOldEpochResultAccepted,
+    PlantedBug::kEpochPublishedTwice,  PlantedBug::kSlotLeaked,
+    PlantedBug::kWakeUpLost,           PlantedBug::kRepeatQueuesBehind,
+    PlantedBug::kRepeatGivesUpItsSlot, PlantedBug::kDowntimeCounts,
+    PlantedBug::kOwnClockTrusted,      PlantedBug::kRetriedResultDropped,
+    PlantedBug::kWrongWorkerTaken,     PlantedBug::kDoubtfulLeaseForgotten,
 };
 
 const char* to_string(PlantedBug bug);

@@ -50,5 +50,34 @@ TEST(Text, TellsUtf8FromOtherBytes) {
   }
 }
 
+TEST(Text, FindsWhatIsNoUtf8WhereverItStands) {
+  for (size_t before = 0; before < 20; ++before) {
+    std::string text(before, 'a');
+    EXPECT_TRUE(is_utf8(text + "\u00e4" + text)) << before;
+    EXPECT_FALSE(is_utf8(text + "\xff" + text)) << before;
+    EXPECT_FALSE(is_utf8(text + "\xc3")) << before;
+  }
+}
+
+TEST(Text, WellFormedStandsInForWhatIsNoUtf8) {
+  EXPECT_EQ(well_formed("plain \u20ac"), "plain \u20ac");
+  EXPECT_EQ(well_formed("a\xff"
+                        "b\xc3"),
+            "a\ufffd"
+            "b\ufffd");
+  EXPECT_TRUE(is_utf8(well_formed("\xe2\x82 \xf0\x9f\x98")));
+}
+
+TEST(Text, CutLeavesNoHalfCharacter) {
+  EXPECT_EQ(cut("abc", 5), "abc");
+  EXPECT_EQ(cut("abc", 2), "ab");
+  EXPECT_EQ(cut("a\u20ac", 4), "a\u20ac");
+  EXPECT_EQ(cut("a\u20ac", 3), "a");
+  EXPECT_EQ(cut("a\u20ac", 1), "a");
+  EXPECT_EQ(cut("\u20ac", 2), "");
+  EXPECT_EQ(cut("\x80\x80\x80\x80\x80\x80", 5).size(), 5u) << "no characters at all";
+  EXPECT_EQ(cut("", 0), "");
+}
+
 }  // namespace
 }  // namespace fairlead

@@ -5,7 +5,8 @@
 // Subscribers of the same queue group share the messages; each message goes to one of them.
 //
 // Subjects that carry work are durable (see is_durable): a publish is answered when the message is
-// in safe hands, and a durable subscription gets every message until it says ack or terminate. On
+// in safe hands, and a durable subscription gets every message until it says ack or terminate. A
+// dead letter needs no subscription: the store has it. On
 // other subjects a message reaches whoever listens now, and may be lost.
 //
 // All calls are made on the loop's thread, and handlers run on it.
@@ -64,14 +65,22 @@ struct Delivery {
   Sequence sequence;        // on the bus; grows with every message, also across restarts
   WallTime stored_at;       // when the bus got it
   uint32_t deliveries = 1;  // this one included
+  // Sequence and time are of a stream, or of the one bus there is: the same for all who get it. If
+  // not, they are made by who tells them, and cannot be compared.
+  bool in_order = true;
   // The message lies in our own store: the change that answers it may consume it (Change::consumed)
   // and so acknowledge it in the same commit.
   std::optional<Sequence> queued;
+  // Else the name under which a change that answers it says so (Change::mark), so that it is known
+  // when it comes again; empty: it does not come again.
+  std::string mark{};
   // nullptr: none. A message that comes again out of the store has lost them.
   std::shared_ptr<const Extras> extras{};
 };
 
 using Handler = std::function<Task<Verdict>(Delivery)>;
+// Told before a message is given up; an error puts it off by limits::kPoisonRetry.
+using TerminatedHook = std::function<Task<Result<void>>(Delivery delivery, std::string reason)>;
 
 struct SubscribeOptions {
   std::string queue;  // empty: every subscriber gets every message
@@ -108,13 +117,23 @@ class Bus {
   virtual Result<std::unique_ptr<Subscription>> subscribe(std::string subject,
                                                           SubscribeOptions options,
                                                           Handler handler) = 0;
+
+  // Since when nothing that is published passes us by, by the loop's clock. No value: there is no
+  // connection. Who was not heard before then may have spoken all the same.
+  virtual std::optional<MonotonicTime> listening_since() const = 0;
 };
 
 inline constexpr std::string_view kSubmitSubject = "sys.job.submit";
 inline constexpr std::string_view kResultSubject = "sys.job.result";
 inline constexpr std::string_view kCancelSubject = "sys.job.cancel";
+inline constexpr std::string_view kProgressSubject = "sys.job.progress";
 inline constexpr std::string_view kDeadLetterSubject = "sys.job.dlq";
 inline constexpr std::string_view kHeartbeatSubject = "sys.heartbeat";
+// A component introduces itself; of a worker, with the topics that it takes, if not all.
+inline constexpr std::string_view kHandshakeSubject = "sys.handshake";
+// Nobody listens for a worker's jobs any more; the payload is its id.
+inline constexpr std::string_view kWorkerGoneSubject = "fairlead.worker.gone";
+inline constexpr std::string_view kConfigSubject = "sys.config.changed";
 inline constexpr std::string_view kSchedulerQueue = "cordum-scheduler";
 
 // Work that must not be lost between two processes: submit, result, cancel and dead letters. The

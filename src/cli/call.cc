@@ -1,18 +1,24 @@
 #include "cli/call.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstdio>
 
 #include <fmt/core.h>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "base/go_duration.h"
 #include "base/text.h"
 #include "cli/output.h"
 
 namespace fairlead::cli {
 
 namespace {
+
+// Leaves room for sums with the time that it is now.
+constexpr Duration kLongest = std::chrono::hours(24 * 365 * 100);
 
 // What would have made it work, where that is known.
 std::string advice(const Dialect& dialect, const json::value& body) {
@@ -48,30 +54,46 @@ std::vector<std::string> Call::list(const std::string& name) const {
   return all;
 }
 
-int64_t Call::number(const std::string& name, int64_t otherwise) const {
+int64_t Call::count(const std::string& name, int64_t otherwise) const {
   if (!has(name)) return otherwise;
   const std::string text = flag(name);
   int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-    throw Problem{kUsage, fmt::format("--{} is '{}', must be a number", name, text)};
+  if (error != std::errc() || end != text.data() + text.size() || value < 1) {
+    throw Problem{kUsage, fmt::format("--{} is '{}', must be a number from 1 on", name, text)};
   }
   return value;
 }
 
 Duration Call::duration(const std::string& name, Duration otherwise) const {
-  using namespace std::chrono_literals;
   if (!has(name)) return otherwise;
   const std::string text = flag(name);
-  uint32_t count = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  const std::string unit(end, text.data() + text.size());
-  const std::map<std::string, Duration> units{
-      {"", 1s}, {"s", 1s}, {"ms", 1ms}, {"m", 1min}, {"h", 1h}};
-  if (error != std::errc() || !units.contains(unit)) {
-    throw Problem{kUsage, fmt::format("--{} is '{}', must be a time: 500ms, 10s, 2m", name, text)};
+  const bool bare = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  auto time = parse_go_duration(bare ? text + "s" : text);
+  if (!time || *time > kLongest) {
+    throw Problem{kUsage,
+                  fmt::format("--{} is '{}', must be a time: 500ms, 10s, 1m30s", name, text)};
   }
-  return units.at(unit) * count;
+  return *time;
+}
+
+int Call::for_each_word(const std::function<json::value(const std::string& word)>& work) const {
+  int exit_code = kDone;
+  json::array answers;
+  for (const std::string& word : words) {
+    try {
+      answers.push_back(work(word));
+    } catch (const Problem& problem) {
+      if (words.size() == 1) throw;
+      std::fflush(stdout);
+      fmt::print(stderr, "{}: {}: {}\n", dialect.program, word, printable(problem.message));
+      exit_code = std::max(exit_code, problem.exit_code);
+    }
+  }
+  if (output == Output::kJson) {
+    fmt::print("{}", pretty(words.size() == 1 ? answers[0] : json::value(answers)));
+  }
+  return exit_code;
 }
 
 Answer Call::call(std::string_view method, const std::string& target,
@@ -100,7 +122,10 @@ json::value Call::ask(std::string_view method, const std::string& target,
   if (!answer.good()) refuse(answer);
   if (answer.body.empty()) return nullptr;
   boost::system::error_code error;
-  json::value value = json::parse(answer.body, error);
+  // A job's result may hold any bytes, and is no reason to tell nothing of the job.
+  json::parse_options any_bytes;
+  any_bytes.allow_invalid_utf8 = true;
+  json::value value = json::parse(answer.body, error, {}, any_bytes);
   if (error) {
     throw Problem{kFailed, fmt::format("what answers at {} is not the API of a server",
                                        client.endpoint().url)};
@@ -112,16 +137,16 @@ void Call::refuse(const Answer& answer) const {
   boost::system::error_code error;
   const json::value body = json::parse(answer.body, error);
   const std::string hint = error ? "" : advice(dialect, body);
+  const bool denied = answer.status == 401 || answer.status == 403;
   if (dialect.cordumctl) {
     std::string message = fmt::format("unexpected status {}: {}", answer.status, trim(answer.body));
     if (!hint.empty()) message += " (" + hint + ")";
-    throw Problem{kFailed, std::move(message)};
+    throw Problem{kFailed, std::move(message), denied};
   }
   std::string message = error ? "" : text_at(body, "error");
   if (message.empty()) message = fmt::format("the server answers {}", answer.status);
   if (!hint.empty()) message += "; " + hint;
-  const bool denied = answer.status == 401 || answer.status == 403;
-  throw Problem{denied ? kDenied : kFailed, std::move(message)};
+  throw Problem{denied ? kDenied : kFailed, std::move(message), denied};
 }
 
 void Call::no_server(const Error& error) const {

@@ -1,6 +1,7 @@
 // What a verb is called with: its words, its flags, a client, and where to write.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
 
+#include "cli/dialect.h"
 #include "cli/http_client.h"
 #include "runtime/clock.h"
 
@@ -24,12 +26,7 @@ enum class Output { kTable, kJson, kId };
 struct Problem {
   int exit_code = kFailed;
   std::string message;
-};
-
-// How the program is called, and what follows from it.
-struct Dialect {
-  std::string program;  // "fairlead" or "cordumctl"
-  bool cordumctl = false;
+  bool denied = false;  // the server does not let this key do it
 };
 
 struct Call {
@@ -45,9 +42,14 @@ struct Call {
   std::string flag(const std::string& name, std::string otherwise = {}) const;
   // Every value given, and what commas separate in them.
   std::vector<std::string> list(const std::string& name) const;
-  // "500ms", "10s", "2m", "1h" or seconds. Throws a Problem.
+  // "500ms", "10s", "1m30s", "1h" or seconds. Throws a Problem.
   Duration duration(const std::string& name, Duration otherwise) const;
-  int64_t number(const std::string& name, int64_t otherwise) const;
+  // At least 1. Throws a Problem.
+  int64_t count(const std::string& name, int64_t otherwise) const;
+
+  // Calls a verb's work for each of the words, however the others went: what is wrong with one is
+  // said, and what they answered is shown as one document of JSON. What the program exits with.
+  int for_each_word(const std::function<json::value(const std::string& word)>& work) const;
 
   // Calls the API. Anything but success is thrown as a Problem, in the words of the dialect.
   json::value ask(std::string_view method, const std::string& target,

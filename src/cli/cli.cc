@@ -35,6 +35,7 @@ Endpoint endpoint_of(const Dialect& dialect, const CommandLine& line) {
     endpoint.api_key = pick("api-key", "CORDUM_API_KEY", "");
     endpoint.tenant = pick("tenant", "CORDUM_TENANT_ID", "default");
     endpoint.ca_file = pick("cacert", "CORDUM_TLS_CA", "");
+    endpoint.ca_flag = "--cacert";
     endpoint.insecure = truth(pick("insecure", "CORDUM_TLS_INSECURE", ""));
     constexpr const char* kLocalAuthority = "./certs/ca/ca.crt";
     const bool local = endpoint.url.starts_with("https://localhost") ||
@@ -63,10 +64,12 @@ Output output_of(const CommandLine& line) {
   throw Problem{kUsage, fmt::format("--output is '{}', must be table, json or id", format)};
 }
 
-int complain(const Dialect& dialect, const Problem& problem) {
-  std::fflush(stdout);
-  fmt::print(stderr, "{}: {}\n", dialect.program, printable(problem.message));
-  return dialect.cordumctl ? kFailed : problem.exit_code;
+// Every error of cordumctl exits with 1, but its doctor has a code of its own for wrong words.
+int exit_of(const Dialect& dialect, std::span<const std::string_view> args,
+            const Problem& problem) {
+  if (!dialect.cordumctl) return problem.exit_code;
+  const bool doctor = !args.empty() && args[0] == "doctor";
+  return doctor && problem.exit_code == kUsage ? kUsage : kFailed;
 }
 
 int run_verb(const Dialect& dialect, CommandLine line) {
@@ -79,25 +82,30 @@ int run_verb(const Dialect& dialect, CommandLine line) {
 
 }  // namespace
 
-int run(std::string_view program, std::span<const std::string_view> args) {
-  const Dialect dialect{std::string(program), program == "cordumctl"};
+int run(std::string_view program, std::span<const std::string_view> args, const Build& build,
+        std::vector<Verb> own) {
+  const Dialect dialect = dialect_of(std::string(program), build, std::move(own));
+  auto complain = [&](const Problem& problem) {
+    std::fflush(stdout);
+    fmt::print(stderr, "{}: {}\n", dialect.program, printable(problem.message));
+    return exit_of(dialect, args, problem);
+  };
   auto line = parse_command_line(dialect, args);
-  if (!line) return complain(dialect, {kUsage, line.error().message});
+  if (!line) return complain({kUsage, line.error().message});
   if (line->help) {
-    fmt::print("{}", line->verb ? help_of(dialect, *line->verb) : help_of(dialect));
+    fmt::print("{}", line->verb ? help_of(dialect, *line->verb) : help_of(dialect, line->group));
     return kDone;
   }
   if (!line->verb->handler) {
-    return complain(dialect, {kUsage, fmt::format("this program cannot {}", line->verb->name)});
+    return complain({kUsage, fmt::format("this program cannot {}", line->verb->name)});
   }
   try {
     return run_verb(dialect, *std::move(line));
   } catch (const Problem& problem) {
-    return complain(dialect, problem);
+    return complain(problem);
   } catch (const std::exception& error) {
     // Of a parser: the server said what it should not.
-    return complain(dialect,
-                    {kFailed, std::string("the server's answer makes no sense: ") + error.what()});
+    return complain({kFailed, std::string("the server's answer makes no sense: ") + error.what()});
   }
 }
 

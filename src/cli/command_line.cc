@@ -26,7 +26,7 @@ const Flag* find_flag(const Dialect& dialect, const Verb* verb, std::string_view
 // Flags may stand before the verb: then any verb's may be meant.
 const Flag* find_any_flag(const Dialect& dialect, std::string_view name) {
   if (const Flag* found = find_flag(dialect, nullptr, name)) return found;
-  for (const Verb& verb : verbs_of(dialect)) {
+  for (const Verb& verb : dialect.verbs) {
     if (const Flag* found = find_flag(dialect, &verb, name)) return found;
   }
   return nullptr;
@@ -34,7 +34,7 @@ const Flag* find_any_flag(const Dialect& dialect, std::string_view name) {
 
 std::string near(const Dialect& dialect, std::string_view word) {
   std::string names;
-  for (const Verb& verb : verbs_of(dialect)) {
+  for (const Verb& verb : dialect.verbs) {
     if (verb.name.starts_with(word) && verb.name.size() > word.size() &&
         verb.name[word.size()] == ' ') {
       names += (names.empty() ? "" : ", ") + std::string(verb.name.substr(word.size() + 1));
@@ -113,14 +113,17 @@ Result<CommandLine> parse_command_line(const Dialect& dialect,
   std::string name;
   for (size_t count = 1; count <= std::min<size_t>(words.size(), 3); ++count) {
     name += (count > 1 ? " " : "") + words[count - 1];
-    auto verbs = verbs_of(dialect);
-    if (auto found = std::ranges::find(verbs, name, &Verb::name); found != verbs.end()) {
-      line.verb = &*found;
-      used = count;
-    }
+    auto found = std::ranges::find(dialect.verbs, name, &Verb::name);
+    if (found == dialect.verbs.end()) continue;
+    line.verb = &*found;
+    used = count;
   }
   if (!line.verb) {
     if (std::string names = near(dialect, words[0]); !names.empty()) {
+      if (line.help) {
+        line.group = words[0];
+        return line;
+      }
       return wrong(words.size() > 1 ? fmt::format("there is no verb '{} {}'; {}: {}", words[0],
                                                   words[1], words[0], names)
                                     : fmt::format("{} what? {}", words[0], names));

@@ -13,8 +13,9 @@
 namespace fairlead::cli {
 
 struct CommandLine {
-  const Verb* verb = nullptr;  // none: help about everything
+  const Verb* verb = nullptr;  // none: help about everything, or about a group
   bool help = false;
+  std::string group;  // "job": help about the verbs that begin with it
   std::vector<std::string> words;
   std::map<std::string, std::vector<std::string>> flags;
 };

@@ -1,43 +1,28 @@
-// The verbs of cordumctl: names, flags and output are that tool's, so that scripts need no change.
+// The verbs of cordumctl for jobs, pools and the gateway itself: names, flags and output are that
+// tool's, so that scripts need no change.
 #include <cstdio>
 
 #include <fmt/core.h>
 
+#include <boost/json/parse.hpp>
+
+#include "cli/cordumctl_calls.h"
 #include "cli/doctor.h"
 #include "cli/job_calls.h"
 #include "cli/output.h"
+#include "cli/topic_calls.h"
 #include "cli/verb.h"
-#include "cli/version.h"
 
 namespace fairlead::cli {
 
 namespace {
-
-constexpr std::string_view kApi = "/api/v1";
-
-std::string path(std::initializer_list<std::string_view> parts) {
-  std::string target(kApi);
-  for (std::string_view part : parts) target += "/" + percent_encoded(part);
-  return target;
-}
-
-int print_json(const json::value& value) {
-  fmt::print("{}", pretty(value));
-  return kDone;
-}
-
-json::array list_of(const Call& call, const std::string& flag) {
-  json::array array;
-  for (const std::string& entry : call.list(flag)) array.emplace_back(entry);
-  return array;
-}
 
 // --- job, dlq ------------------------------------------------------------------------------------
 
 int job_submit(Call& call) {
   if (!call.has("topic")) throw Problem{kUsage, "--topic is required"};
   const json::value answer =
-      call.ask("POST", path({"jobs"}), submit_body(call, call.flag("prompt")));
+      call.ask("POST", api_path({"jobs"}), submit_body(call, call.flag("prompt")));
   if (call.has("json")) return print_json(answer);
   fmt::print("{}\n", text_at(answer, "job_id"));
   return kDone;
@@ -50,60 +35,24 @@ int job_status(Call& call) {
   return kDone;
 }
 
+// The result, else the error, else the job.
 int job_logs(Call& call) {
-  return show_result(call, call.words[0]);
+  const json::value job = call.ask("GET", job_path(call.words[0]));
+  const json::value& result = member(job, "result");
+  if (result.is_string()) {
+    const std::string_view text = result.get_string();
+    fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+    return kDone;
+  }
+  if (!result.is_null()) return print_json(result);
+  const std::string message = text_at(job, "error_message");
+  if (message.empty()) return print_json(job);
+  fmt::print(stderr, "{}\n", printable(message));
+  return kDone;
 }
 
 int dlq_retry(Call& call) {
-  call.ask("POST", path({"dlq", call.words[0], "retry"}), json::object{});
-  return kDone;
-}
-
-// --- workflow, run, approval ---------------------------------------------------------------------
-
-int workflow_create(Call& call) {
-  if (!call.has("file")) throw Problem{kUsage, "--file is required"};
-  const json::value answer =
-      call.ask("POST", path({"workflows"}), read_json(call.flag("file"), "file"));
-  fmt::print("{}\n", text_at(answer, "id"));
-  return kDone;
-}
-
-int workflow_delete(Call& call) {
-  call.ask("DELETE", path({"workflows", call.words[0]}));
-  return kDone;
-}
-
-int run_start(Call& call) {
-  std::string target = path({"workflows", call.words[0], "runs"});
-  if (call.has("dry-run")) target += "?dry_run=true";
-  json::value input = json::object{};
-  if (call.has("input")) input = read_json(call.flag("input"), "input");
-  if (call.has("idempotency-key") && input.is_object()) {
-    target += (call.has("dry-run") ? "&" : "?") + std::string("idempotency_key=") +
-              percent_encoded(call.flag("idempotency-key"));
-  }
-  fmt::print("{}\n", text_at(call.ask("POST", target, input), "run_id"));
-  return kDone;
-}
-
-int run_get(Call& call) {
-  return print_json(call.ask("GET", path({"workflow-runs", call.words[0]})));
-}
-int run_timeline(Call& call) {
-  return print_json(call.ask("GET", path({"workflow-runs", call.words[0], "timeline"})));
-}
-int run_delete(Call& call) {
-  call.ask("DELETE", path({"workflow-runs", call.words[0]}));
-  return kDone;
-}
-
-int approval_job(Call& call) {
-  if (call.has("approve") == call.has("reject")) {
-    throw Problem{kUsage, "give --approve or --reject"};
-  }
-  call.ask("POST", path({"approvals", call.words[0], call.has("approve") ? "approve" : "reject"}),
-           json::object{});
+  call.ask("POST", api_path({"dlq", call.words[0], "retry"}), json::object{});
   return kDone;
 }
 
@@ -111,7 +60,7 @@ int approval_job(Call& call) {
 
 int pool_list(Call& call) {
   Table table({"NAME", "WORKERS", "ACTIVE JOBS", "CAPACITY", "UTILIZATION"});
-  for (const json::value& pool : items_of(call.ask("GET", path({"pools"})))) {
+  for (const json::value& pool : items_of(call.ask("GET", api_path({"pools"})))) {
     table.add({text_at(pool, "name"), text_at(pool, "workers"), text_at(pool, "active_jobs"),
                text_at(pool, "capacity"),
                fmt::format("{:.1f}%", number_at(pool, "utilization") * 100)});
@@ -121,14 +70,14 @@ int pool_list(Call& call) {
 }
 
 int pool_get(Call& call) {
-  return print_json(call.ask("GET", path({"pools", call.words[0]})));
+  return print_json(call.ask("GET", api_path({"pools", call.words[0]})));
 }
 
 int pool_create(Call& call) {
   json::object body;
   if (call.has("requires")) body["requires"] = list_of(call, "requires");
   if (call.has("description")) body["description"] = call.flag("description");
-  call.ask("PUT", path({"pools", call.words[0]}), body);
+  call.ask("PUT", api_path({"pools", call.words[0]}), body);
   fmt::print("pool {} created\n", call.words[0]);
   return kDone;
 }
@@ -138,13 +87,13 @@ int pool_update(Call& call) {
   if (call.has("requires")) body["requires"] = list_of(call, "requires");
   if (call.has("description")) body["description"] = call.flag("description");
   if (call.has("status")) body["status"] = call.flag("status");
-  call.ask("PATCH", path({"pools", call.words[0]}), body);
+  call.ask("PATCH", api_path({"pools", call.words[0]}), body);
   fmt::print("pool {} updated\n", call.words[0]);
   return kDone;
 }
 
 int pool_delete(Call& call) {
-  call.ask("DELETE", path({"pools", call.words[0]}) + (call.has("force") ? "?force=true" : ""));
+  call.ask("DELETE", api_path({"pools", call.words[0]}) + (call.has("force") ? "?force=true" : ""));
   fmt::print("pool {} deleted\n", call.words[0]);
   return kDone;
 }
@@ -152,27 +101,27 @@ int pool_delete(Call& call) {
 int pool_drain(Call& call) {
   const auto seconds =
       call.duration("timeout", std::chrono::seconds(300)) / std::chrono::seconds(1);
-  call.ask("POST", path({"pools", call.words[0], "drain"}),
+  call.ask("POST", api_path({"pools", call.words[0], "drain"}),
            json::object{{"timeout_seconds", seconds}});
   fmt::print("pool {} is draining\n", call.words[0]);
   return kDone;
 }
 
 int pool_topic_add(Call& call) {
-  call.ask("PUT", path({"pools", call.words[0], "topics", call.words[1]}));
+  call.ask("PUT", api_path({"pools", call.words[0], "topics", call.words[1]}));
   fmt::print("topic {} added to pool {}\n", call.words[1], call.words[0]);
   return kDone;
 }
 
 int pool_topic_remove(Call& call) {
-  call.ask("DELETE", path({"pools", call.words[0], "topics", call.words[1]}));
+  call.ask("DELETE", api_path({"pools", call.words[0], "topics", call.words[1]}));
   fmt::print("topic {} removed from pool {}\n", call.words[1], call.words[0]);
   return kDone;
 }
 
 int topic_list(Call& call) {
   Table table({"NAME", "POOL", "INPUT SCHEMA", "OUTPUT SCHEMA", "STATUS", "ACTIVE WORKERS"});
-  for (const json::value& topic : items_of(call.ask("GET", path({"topics"})))) {
+  for (const json::value& topic : items_of(call.ask("GET", api_path({"topics"})))) {
     table.add({text_at(topic, "name"), text_at(topic, "pool"), text_at(topic, "input_schema_id"),
                text_at(topic, "output_schema_id"), text_at(topic, "status"),
                text_at(topic, "active_worker_count")});
@@ -192,23 +141,40 @@ int topic_create(Call& call) {
   text("status", "status");
   if (call.has("requires")) body["requires"] = list_of(call, "requires");
   if (call.has("risk-tags")) body["risk_tags"] = list_of(call, "risk-tags");
-  call.ask("POST", path({"topics"}), body);
+  make_topic(call, body);
   fmt::print("topic {} created\n", call.words[0]);
   return kDone;
 }
 
 int topic_delete(Call& call) {
-  call.ask("DELETE", path({"topics", call.words[0]}));
+  call.ask("DELETE", api_path({"topics", call.words[0]}));
   fmt::print("topic {} deleted\n", call.words[0]);
   return kDone;
 }
 
 // --- status, doctor ------------------------------------------------------------------------------
 
+// What of a license is used: a gateway without licenses says nothing of it.
+std::string usage_table(const Call& call) {
+  auto answer = call.client.call("GET", api_path({"license", "usage"}));
+  if (!answer || !answer->good()) return "";
+  boost::system::error_code error;
+  const json::value body = json::parse(answer->body, error);
+  const json::value& usage = member(body, "usage").is_object() ? member(body, "usage") : body;
+  if (error || !usage.is_object()) return "";
+  Table table({"USAGE", "CURRENT", "LIMIT"});
+  for (const auto& [name, used] : usage.get_object()) {
+    if (member(used, "current").is_null()) continue;
+    table.add({std::string(name), text_at(used, "current"), text_at(used, "limit")});
+  }
+  return table.empty() ? "" : "\n" + table.text();
+}
+
 int status(Call& call) {
-  const json::value body = call.ask("GET", path({"status"}));
+  const json::value body = call.ask("GET", api_path({"status"}));
   if (call.has("json")) return print_json(body);
   const json::value& build = member(body, "build");
+  const json::value& license = member(body, "license");
   fmt::print("{}", listing({{"Gateway", call.client.endpoint().url},
                             {"Build", text_at(build, "version")},
                             {"Commit", text_at(build, "commit")},
@@ -216,12 +182,15 @@ int status(Call& call) {
                             {"Uptime", text_at(body, "uptime_seconds") + "s"},
                             {"Workers", text_at(member(body, "workers"), "count")},
                             {"NATS", text_at(member(body, "nats"), "status")},
-                            {"Redis", text_at(member(body, "redis"), "status")}}));
+                            {"Redis", text_at(member(body, "redis"), "status")},
+                            {"Tier", text_at(license, "tier")},
+                            {"Expiry", text_at(license, "expires_at")}}));
+  fmt::print("{}", usage_table(call));
   return kDone;
 }
 
 int version(Call& call) {
-  fmt::print("{} {}\n", call.dialect.program, kVersion);
+  fmt::print("{} {}\n", call.dialect.program, call.dialect.build.version);
   return kDone;
 }
 
@@ -233,12 +202,18 @@ int completion(Call& call) {
 
 const Flag kJsonFlag{"json", "", "the whole answer"};
 
+std::vector<Flag> doctor_and_json() {
+  std::vector<Flag> flags = doctor_flags();
+  flags.insert(flags.begin(), kJsonFlag);
+  return flags;
+}
+
 const std::vector<Flag> kPoolFlags{{"requires", "A,B", "what its workers offer"},
                                    {"description", "TEXT", ""}};
 
 }  // namespace
 
-std::vector<Verb> cordumctl_verbs() {
+std::vector<Verb> cordumctl_core_verbs() {
   return {
       {"job submit",
        "",
@@ -270,43 +245,6 @@ std::vector<Verb> cordumctl_verbs() {
        1},
       {"job logs", "ID", "Its result, or its error.", {}, "job logs ID", job_logs, 1, 1},
       {"dlq retry", "ID", "Submit a dead letter again.", {}, "dlq retry ID", dlq_retry, 1, 1},
-      {"workflow create",
-       "",
-       "Make a workflow; prints its id.",
-       {{"file", "FILE", "required"}},
-       "workflow create --file flow.json",
-       workflow_create,
-       0,
-       0},
-      {"workflow delete",
-       "ID",
-       "Take a workflow away.",
-       {},
-       "workflow delete ID",
-       workflow_delete,
-       1,
-       1},
-      {"run start",
-       "WORKFLOW",
-       "Start a run; prints its id.",
-       {{"input", "JSON", "inline, a file, or -"},
-        {"dry-run", "", ""},
-        {"idempotency-key", "KEY", ""}},
-       "run start WORKFLOW --input '{}'",
-       run_start,
-       1,
-       1},
-      {"run get", "ID", "A run.", {}, "run get ID", run_get, 1, 1},
-      {"run timeline", "ID", "What a run went through.", {}, "run timeline ID", run_timeline, 1, 1},
-      {"run delete", "ID", "Forget a run.", {}, "run delete ID", run_delete, 1, 1},
-      {"approval job",
-       "ID",
-       "Approve or reject a job.",
-       {{"approve", "", ""}, {"reject", "", ""}},
-       "approval job ID --approve",
-       approval_job,
-       1,
-       1},
       {"pool list", "", "The pools.", {}, "pool list", pool_list, 0, 0},
       {"pool get", "NAME", "One pool.", {}, "pool get default", pool_get, 1, 1},
       {"pool create", "NAME", "Make a pool.", kPoolFlags, "pool create gpu --requires cuda",
@@ -375,14 +313,7 @@ std::vector<Verb> cordumctl_verbs() {
        1,
        1},
       {"status", "", "The gateway.", {kJsonFlag}, "status --json", status, 0, 0},
-      {"doctor",
-       "",
-       "Look for what is wrong.",
-       {kJsonFlag, {"strict", "", "warnings count as failures"}},
-       "doctor --json",
-       doctor,
-       0,
-       0},
+      {"doctor", "", "Look for what is wrong.", doctor_and_json(), "doctor --json", doctor, 0, 0},
       {"version", "", "The version of this program.", {}, "version", version, 0, 0},
       {"completion", "bash", "A script for bash.", {}, "completion bash", completion, 1, 1},
   };

@@ -15,7 +15,7 @@ std::string entry_path(const std::string& job, std::string_view rest = {}) {
 }
 
 int list(Call& call) {
-  std::string query = "?limit=" + std::to_string(std::min<int64_t>(call.number("limit", 100), 500));
+  std::string query = "?limit=" + std::to_string(std::min<int64_t>(call.count("limit", 100), 500));
   if (call.has("topic")) query += "&topic=" + percent_encoded(call.flag("topic"));
   if (call.has("reason")) query += "&reason_code=" + percent_encoded(call.flag("reason"));
   const json::array all = call.ask_list("/api/v1/dlq/page" + query, call.has("all"));
@@ -70,7 +70,7 @@ int bulk(Call& call, const char* target, const char* done_word) {
   if (call.has("reason")) filter["reason_code"] = call.flag("reason");
   const json::object body{{"filter", std::move(filter)},
                           {"dry_run", call.has("dry-run")},
-                          {"max", call.number("max", 100)}};
+                          {"max", call.count("max", 100)}};
   const json::value answer = call.ask("POST", target, body);
   if (call.output == Output::kJson) {
     fmt::print("{}", pretty(answer));
@@ -91,25 +91,21 @@ int bulk(Call& call, const char* target, const char* done_word) {
 
 int retry(Call& call) {
   if (by_filter(call)) return bulk(call, "/api/v1/dlq/retry", "submitted again");
-  for (const std::string& job : call.words) {
-    const json::value answer = call.ask("POST", entry_path(job, "/retry"), json::object{});
-    if (call.output == Output::kJson) {
-      fmt::print("{}", pretty(answer));
-    } else {
-      fmt::print("{}\n", text_at(answer, "job_id"));
-    }
-  }
-  return kDone;
+  return call.for_each_word([&](const std::string& job) {
+    json::value answer = call.ask("POST", entry_path(job, "/retry"), json::object{});
+    if (call.output != Output::kJson) fmt::print("{}\n", text_at(answer, "job_id"));
+    return answer;
+  });
 }
 
 int erase(Call& call) {
   if (by_filter(call)) return bulk(call, "/api/v1/dlq/delete", "deleted");
-  for (const std::string& job : call.words) {
+  return call.for_each_word([&](const std::string& job) {
     call.ask("DELETE", entry_path(job));
     if (call.output == Output::kId) fmt::print("{}\n", job);
     if (call.output == Output::kTable) fmt::print("{} deleted\n", job);
-  }
-  return kDone;
+    return json::value{{"job_id", job}, {"deleted", true}};
+  });
 }
 
 const std::vector<Flag> kBulkFlags{

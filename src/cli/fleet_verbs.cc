@@ -6,6 +6,7 @@
 #include "cli/job_calls.h"
 #include "cli/output.h"
 #include "cli/placement_text.h"
+#include "cli/topic_calls.h"
 #include "cli/verb.h"
 
 namespace fairlead::cli {
@@ -30,17 +31,18 @@ int worker_list(Call& call) {
   const std::string pool =
       call.has("pool") ? "&pool=" + percent_encoded(call.flag("pool")) : std::string();
   const json::array all = call.ask_list("/api/v1/workers?limit=500" + pool, true);
-  Table table({"WORKER", "POOL", "JOBS", "CPU", "MEMORY", "HEARD", "STATE"});
+  Table table({"WORKER", "POOL", "JOBS", "CPU", "MEMORY", "HEARD", "STATE", "TOPICS"});
   for (const json::value& worker : all) {
     const auto heard = std::chrono::milliseconds(
         static_cast<int64_t>(number_at(worker, "heartbeat_age_seconds") * 1000));
+    const std::string topics = text_at(worker, "ready_topics");
     const char* state = text_at(worker, "online") != "true"       ? "offline"
                         : text_at(worker, "overloaded") == "true" ? "full"
                                                                   : "online";
     table.add({text_at(worker, "worker_id"), text_at(worker, "pool"),
                text_at(worker, "load") + "/" + text_at(worker, "max_parallel_jobs"),
                percent(worker, "cpu_load"), percent(worker, "memory_load"),
-               short_time(heard) + " ago", state});
+               short_time(heard) + " ago", state, topics.empty() ? "all" : topics});
   }
   show_list(call, all, "worker_id", table);
   if (all.empty() && call.output == Output::kTable) {
@@ -93,13 +95,17 @@ int topic_create(Call& call) {
     for (const std::string& need : call.list("requires")) needs.emplace_back(need);
     body["requires"] = std::move(needs);
   }
-  const json::value topic = call.ask("POST", "/api/v1/topics", body);
+  const auto [topic, new_pool] = make_topic(call, body);
   if (call.output == Output::kJson) {
     fmt::print("{}", pretty(topic));
   } else if (call.output == Output::kId) {
     fmt::print("{}\n", text_at(topic, "name"));
   } else {
     fmt::print("topic {} is served by pool {}\n", text_at(topic, "name"), text_at(topic, "pool"));
+    if (new_pool) {
+      fmt::print("pool {} is new; start a worker for it: fairlead worker --pool {} -- COMMAND\n",
+                 text_at(topic, "pool"), text_at(topic, "pool"));
+    }
   }
   return kDone;
 }
@@ -119,6 +125,9 @@ int topic_delete(Call& call) {
   call.ask("DELETE", "/api/v1/topics/" + percent_encoded(call.words[0]));
   if (call.output == Output::kId) fmt::print("{}\n", call.words[0]);
   if (call.output == Output::kTable) fmt::print("topic {} deleted\n", call.words[0]);
+  if (call.output == Output::kJson) {
+    fmt::print("{}", pretty(json::object{{"name", call.words[0]}, {"deleted", true}}));
+  }
   return kDone;
 }
 
@@ -159,7 +168,7 @@ std::vector<Verb> fleet_verbs() {
        1},
       {"topic create",
        "TOPIC",
-       "Make a topic, served by a pool from now on.",
+       "Make a topic, served by a pool from now on; a pool that is not there is made too.",
        {{"pool", "POOL", "that serves it"},
         {"requires", "A,B", "what its jobs need"},
         {"status", "S", "active or disabled"}},

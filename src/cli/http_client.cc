@@ -1,6 +1,6 @@
 #include "cli/http_client.h"
 
-#include <optional>
+#include <algorithm>
 
 #include <fmt/core.h>
 #include <openssl/ssl.h>
@@ -162,8 +162,10 @@ class HttpClient::Core {
     SSL_set_tlsext_host_name(secure.native_handle(), place.host.c_str());
     auto [untrusted] = co_await secure.async_handshake(ssl::stream_base::client, kToken);
     if (untrusted) {
-      co_return fail(ErrorCode::kUnavailable,
-                     fmt::format("no TLS with {}: {}", endpoint_.url, untrusted.message()));
+      co_return fail(ErrorCode::kInvalid,
+                     fmt::format("no TLS with {}: {}; {} FILE names the authority that signed its "
+                                 "certificate",
+                                 endpoint_.url, untrusted.message(), endpoint_.ca_flag));
     }
     co_return co_await use(secure, beast::get_lowest_layer(secure));
   }
@@ -215,13 +217,14 @@ HttpClient::HttpClient(Endpoint endpoint)
     : endpoint_(std::move(endpoint)), core_(std::make_unique<Core>(endpoint_)) {}
 HttpClient::~HttpClient() = default;
 
-Result<Answer> HttpClient::call(std::string_view method, std::string_view target,
-                                std::string body) {
+Result<Answer> HttpClient::call(std::string_view method, std::string_view target, std::string body,
+                                std::optional<Duration> patience) {
   auto place = parse_url(endpoint_.url);
   if (!place) return std::unexpected(place.error());
+  const Duration at_most = std::min(patience.value_or(endpoint_.patience), endpoint_.patience);
   Core::Request request = core_->request(*place, method, target, std::move(body));
   auto use = [&](auto& stream, beast::tcp_stream& lowest) -> asio::awaitable<Result<Answer>> {
-    lowest.expires_after(endpoint_.patience);
+    lowest.expires_after(at_most);
     auto [unsent, sent_bytes] = co_await bhttp::async_write(stream, request, kToken);
     (void)sent_bytes;
     if (unsent) co_return Core::broken(unsent);
@@ -233,18 +236,20 @@ Result<Answer> HttpClient::call(std::string_view method, std::string_view target
     if (unread) co_return Core::broken(unread);
     co_return Answer{static_cast<int>(parser.get().result_int()), std::move(parser.get().body())};
   };
-  return core_->run([&] { return core_->with_stream(*place, endpoint_.patience, use); });
+  return core_->run([&] { return core_->with_stream(*place, at_most, use); });
 }
 
 Result<Answer> HttpClient::stream(std::string_view target, std::string_view last_event_id,
-                                  Duration at_most, const Take& take) {
+                                  Duration at_most, const Take& take,
+                                  std::optional<Duration> patience) {
   auto place = parse_url(endpoint_.url);
   if (!place) return std::unexpected(place.error());
+  const Duration to_open = std::min(patience.value_or(endpoint_.patience), endpoint_.patience);
   Core::Request request = core_->request(*place, "GET", target, {});
   request.set(bhttp::field::accept, "text/event-stream");
   if (!last_event_id.empty()) request.set("Last-Event-ID", std::string(last_event_id));
   auto use = [&](auto& stream, beast::tcp_stream& lowest) -> asio::awaitable<Result<Answer>> {
-    lowest.expires_after(endpoint_.patience);
+    lowest.expires_after(to_open);
     auto [unsent, sent_bytes] = co_await bhttp::async_write(stream, request, kToken);
     (void)sent_bytes;
     if (unsent) co_return Core::broken(unsent);
@@ -284,7 +289,7 @@ Result<Answer> HttpClient::stream(std::string_view target, std::string_view last
     }
     co_return answer;
   };
-  return core_->run([&] { return core_->with_stream(*place, endpoint_.patience, use); });
+  return core_->run([&] { return core_->with_stream(*place, to_open, use); });
 }
 
 void HttpClient::pause(Duration duration) {

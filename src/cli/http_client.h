@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,8 +18,9 @@ struct Endpoint {
   std::string url = "http://127.0.0.1:8081";
   std::string api_key;
   std::string tenant;
-  std::string ca_file;    // empty: the system's authorities
-  bool insecure = false;  // any certificate will do
+  std::string ca_file;           // empty: the system's authorities
+  const char* ca_flag = "--ca";  // by which a person names one
+  bool insecure = false;         // any certificate will do
   Duration patience = std::chrono::seconds(15);
 };
 
@@ -44,14 +46,17 @@ class HttpClient {
   const Endpoint& endpoint() const { return endpoint_; }
 
   // `target` is a path with its query. kUnavailable: nobody answers there; kInvalid: the address
-  // makes no sense, or what answers does not speak HTTP.
-  Result<Answer> call(std::string_view method, std::string_view target, std::string body = {});
+  // makes no sense, or what answers does not speak HTTP; kUnknown: it did not answer in time, or
+  // the connection ended. `patience` may be less than the endpoint's.
+  Result<Answer> call(std::string_view method, std::string_view target, std::string body = {},
+                      std::optional<Duration> patience = {});
 
-  // Reads events until `take` has enough (answers false), the stream ends or the time is over. The
-  // answer is that of a server that opened no stream. kCancelled: the time is over.
+  // Reads events until `take` has enough (answers false), the stream ends or `at_most` is over
+  // (zero: there is no bound). The answer is that of a server that opened no stream. kCancelled:
+  // the time is over. `patience` is for the stream to open.
   using Take = std::function<bool(const Event&)>;
   Result<Answer> stream(std::string_view target, std::string_view last_event_id, Duration at_most,
-                        const Take& take);
+                        const Take& take, std::optional<Duration> patience = {});
 
   // Lets time pass.
   void pause(Duration duration);

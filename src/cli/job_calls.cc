@@ -1,24 +1,31 @@
 #include "cli/job_calls.h"
 
-#include <cstdio>
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <set>
+#include <span>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <boost/json/parse.hpp>
 
 #include "base/text.h"
-#include "cli/output.h"
 
 namespace fairlead::cli {
 
 namespace {
 
-// A stream that ends is opened again; this often in vain.
-constexpr int kReopenMax = 60;
+using namespace std::string_view_literals;
+
+constexpr std::string_view kPriorities[] = {"interactive", "batch", "critical"};
+
+std::string one_of(const Call& call, const char* flag, std::span<const std::string_view> words) {
+  const std::string given = call.flag(flag);
+  if (std::ranges::find(words, given) != words.end()) return given;
+  throw Problem{kUsage,
+                fmt::format("--{} is '{}', must be {}", flag, given, fmt::join(words, ", "))};
+}
 
 json::array strings(const std::vector<std::string>& texts) {
   json::array array;
@@ -36,20 +43,17 @@ json::value read_json(const std::string& given, std::string_view flag) {
   std::string text = given;
   if (given == "-") {
     text.assign(std::istreambuf_iterator<char>(std::cin), {});
-  } else if (const std::string_view begin = trim(given);
-             begin.empty() ||
-             std::string_view("{[\"-0123456789tfn").find(begin[0]) == std::string_view::npos ||
-             std::ifstream(given).good()) {
-    std::ifstream file(given, std::ios::binary);
-    if (!file) {
-      throw Problem{kUsage, fmt::format("--{} is neither JSON nor a file: {}", flag, given)};
-    }
+  } else if (std::ifstream file(given, std::ios::binary); file) {
     text.assign(std::istreambuf_iterator<char>(file), {});
   }
   boost::system::error_code error;
   json::value value = json::parse(text, error);
-  if (error) throw Problem{kUsage, fmt::format("--{} is no JSON: {}", flag, error.message())};
-  return value;
+  if (!error) return value;
+  const std::string_view begin = trim(given);
+  const bool meant_as_file = text == given && (begin.empty() || !"{[\""sv.contains(begin[0]));
+  throw Problem{kUsage, meant_as_file
+                            ? fmt::format("--{} is neither JSON nor a file: {}", flag, given)
+                            : fmt::format("--{} is no JSON: {}", flag, error.message())};
 }
 
 json::object submit_body(const Call& call, const std::string& prompt) {
@@ -66,7 +70,7 @@ json::object submit_body(const Call& call, const std::string& prompt) {
   text("org", "org_id");
   text("actor-id", "actor_id");
   text("actor-type", "actor_type");
-  text("priority", "priority");
+  if (call.has("priority")) body["priority"] = one_of(call, "priority", kPriorities);
   if (call.has("risk-tags")) body["risk_tags"] = strings(call.list("risk-tags"));
   if (call.has("requires")) body["requires"] = strings(call.list("requires"));
   if (call.has("deadline")) {
@@ -89,68 +93,6 @@ json::object submit_body(const Call& call, const std::string& prompt) {
   }
   if (!labels.empty()) body["labels"] = std::move(labels);
   return body;
-}
-
-bool is_over(std::string_view state) {
-  static const std::set<std::string_view> over{"SUCCEEDED", "FAILED", "CANCELLED",
-                                               "TIMEOUT",   "DENIED", "OUTPUT_QUARANTINED"};
-  return over.contains(state);
-}
-
-int exit_code_of(std::string_view state) {
-  if (state == "SUCCEEDED") return kDone;
-  if (state == "DENIED") return kDenied;
-  if (state == "TIMEOUT") return kTimedOut;
-  return kFailed;
-}
-
-std::string follow(const Call& call, const std::string& job, Duration at_most,
-                   const std::function<void(const Event&)>& show) {
-  std::string state, last_event;
-  const MonotonicTime end = call.clock.monotonic() + at_most;
-  int in_vain = 0;
-  auto take = [&](const Event& event) {
-    in_vain = 0;
-    last_event = event.id;
-    boost::system::error_code error;
-    const json::value data = json::parse(event.data, error);
-    if (!error && event.name == "job.status_changed") state = text_at(data, "state");
-    show(event);
-    return !is_over(state);
-  };
-  while (!is_over(state)) {
-    const Duration left = at_most > Duration::zero() ? end - call.clock.monotonic() : Duration();
-    if (at_most > Duration::zero() && left <= Duration::zero()) {
-      throw Problem{kTimedOut, fmt::format("job {} is still {} after {}", job,
-                                           state.empty() ? "unknown" : state, short_time(at_most))};
-    }
-    auto answer = call.client.stream(job_path(job, "/stream"), last_event, left, take);
-    if (answer && !answer->good()) call.refuse(*answer);
-    if (!answer && answer.error().code == ErrorCode::kCancelled) continue;
-    if (is_over(state)) break;
-    // The server may be restarting.
-    if (++in_vain > kReopenMax || (!answer && last_event.empty())) {
-      call.no_server(answer ? Error{ErrorCode::kUnavailable, "the stream ended"} : answer.error());
-    }
-    call.client.pause(std::chrono::milliseconds(250));
-  }
-  return state;
-}
-
-int show_result(const Call& call, const std::string& job) {
-  const json::value found = call.ask("GET", job_path(job));
-  const json::value& result = member(found, "result");
-  if (result.is_string()) {
-    const std::string_view text = result.get_string();
-    fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
-  } else if (!result.is_null()) {
-    fmt::print("{}", pretty(result));
-  } else if (const std::string message = text_at(found, "error_message"); !message.empty()) {
-    fmt::print(stderr, "{}\n", message);
-  } else {
-    fmt::print("{}", pretty(found));
-  }
-  return kDone;
 }
 
 }  // namespace fairlead::cli

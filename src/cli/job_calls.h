@@ -22,8 +22,9 @@ int exit_code_of(std::string_view state);
 // the time is over (zero: there is no bound).
 std::string follow(const Call& call, const std::string& job, Duration at_most,
                    const std::function<void(const Event&)>& show);
-
-// The result of a job on standard output, or why there is none on standard error.
-int show_result(const Call& call, const std::string& job);
+// The same, with progress for one who looks, for as long as --timeout says.
+std::string follow_with_progress(const Call& call, const std::string& job);
+// The state that a job ended in, or the job as JSON; what was wrong on standard error.
+int show_end(const Call& call, const std::string& job, const std::string& state);
 
 }  // namespace fairlead::cli

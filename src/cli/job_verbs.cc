@@ -1,14 +1,12 @@
-// job submit, status, list, cancel, wait, watch, logs, explain.
+// job submit, status, list, cancel; those that look at one job are in job_look_verbs.cc.
 #include <cstdio>
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <boost/json/parse.hpp>
 
 #include "cli/job_calls.h"
 #include "cli/output.h"
-#include "cli/placement_text.h"
 #include "cli/verb.h"
 
 namespace fairlead::cli {
@@ -46,8 +44,6 @@ void note_warnings(const Call& call, const json::value& answer) {
 
 // --- submit --------------------------------------------------------------------------------------
 
-int wait_and_show(Call& call, const std::string& job);
-
 int submit(Call& call) {
   const std::string prompt = call.has("prompt")   ? call.flag("prompt")
                              : call.words.empty() ? ""
@@ -55,18 +51,25 @@ int submit(Call& call) {
   if (prompt.empty()) {
     throw Problem{kUsage, "a prompt is missing: fairlead job submit \"what to do\""};
   }
+  const bool waits = call.has("wait");
+  if (call.has("timeout") && !waits) throw Problem{kUsage, "--timeout goes with --wait"};
+  call.duration("timeout", {});  // wrong words are said before there is a job
   const Answer answer = call.call("POST", "/api/v1/jobs", submit_body(call, prompt));
   if (!answer.good()) call.refuse(answer);
   const json::value body = json::parse(answer.body);
   const std::string job = text_at(body, "job_id");
-  if (call.output == Output::kJson) {
-    fmt::print("{}", pretty(body));
-  } else {
-    fmt::print("{}\n", job);
-  }
+  const bool as_json = call.output == Output::kJson;
+  if (!as_json) fmt::print("{}\n", job);
+  if (as_json && !waits) fmt::print("{}", pretty(body));
   std::fflush(stdout);
   if (call.output != Output::kId) note_warnings(call, body);
-  return call.has("wait") ? wait_and_show(call, job) : kDone;
+  if (!waits) return kDone;
+  try {
+    return show_end(call, job, follow_with_progress(call, job));
+  } catch (const Problem&) {
+    if (as_json) fmt::print("{}", pretty(body));  // or nobody would know its id
+    throw;
+  }
 }
 
 // --- status, list --------------------------------------------------------------------------------
@@ -93,6 +96,7 @@ int status(Call& call) {
                               {"Created", shown_at(call, job, "created_at")},
                               {"Started", shown_at(call, job, "started_at")},
                               {"Finished", shown_at(call, job, "finished_at")},
+                              {"Reason", text_at(job, "failure_reason")},
                               {"Error", text_at(job, "error_message")},
                               {"Error code", text_at(job, "error_code")},
                               {"Trace", text_at(job, "trace_id")}}));
@@ -101,7 +105,7 @@ int status(Call& call) {
 }
 
 int list(Call& call) {
-  std::string query = "?limit=" + std::to_string(std::min<int64_t>(call.number("limit", 50), 500));
+  std::string query = "?limit=" + std::to_string(std::min<int64_t>(call.count("limit", 50), 500));
   for (const char* name : {"topic", "trace"}) {
     if (!call.has(name)) continue;
     const std::string_view field = std::string_view(name) == "trace" ? "trace_id" : name;
@@ -137,7 +141,7 @@ int cancel_by_filter(Call& call) {
   }
   json::object body{{"filter", std::move(filter)},
                     {"dry_run", call.has("dry-run")},
-                    {"max", call.number("max", 100)}};
+                    {"max", call.count("max", 100)}};
   if (call.has("reason")) body["reason"] = call.flag("reason");
   const json::value answer = call.ask("POST", "/api/v1/jobs/cancel", body);
   if (call.output == Output::kJson) {
@@ -160,102 +164,20 @@ int cancel(Call& call) {
     throw Problem{kUsage, "name jobs, or choose them with --topic, --state or --all"};
   }
   if (by_filter) return cancel_by_filter(call);
-  int exit_code = kDone;
-  for (const std::string& job : call.words) {
+  bool any_over = false;
+  const int exit_code = call.for_each_word([&](const std::string& job) {
     json::object body;
     if (call.has("reason")) body["reason"] = call.flag("reason");
-    const json::value answer = call.ask("POST", job_path(job, "/cancel"), body);
-    const bool was_over = !text_at(answer, "reason").empty();
-    if (was_over) exit_code = kFailed;
-    if (call.output == Output::kJson) {
-      fmt::print("{}", pretty(answer));
-    } else if (call.output == Output::kId) {
-      fmt::print("{}\n", job);
-    } else {
+    json::value answer = call.ask("POST", job_path(job, "/cancel"), body);
+    const bool was_over = text_at(answer, "reason") == "job already terminal";
+    any_over |= was_over;
+    if (call.output == Output::kId) fmt::print("{}\n", job);
+    if (call.output == Output::kTable) {
       fmt::print("{} {}{}\n", job, text_at(answer, "state"), was_over ? " already" : "");
     }
-  }
-  return exit_code;
-}
-
-// --- wait, watch, logs ---------------------------------------------------------------------------
-
-// Progress for one who looks: a line that is written over.
-void show_progress(const Event& event, std::string& shown) {
-  boost::system::error_code error;
-  const json::value data = json::parse(event.data, error);
-  if (error) return;
-  if (event.name == "job.status_changed") {
-    shown = text_at(data, "state");
-    if (const std::string reason = text_at(data, "wait_reason"); !reason.empty()) {
-      shown += " (" + reason + ")";
-    }
-  } else if (event.name == "job.progress") {
-    const json::value& progress = member(data, "jobProgress");
-    shown = fmt::format("{}% {}", static_cast<int>(number_at(progress, "percent")),
-                        text_at(progress, "message"));
-  }
-  fmt::print(stderr, "\r\x1b[K{}", printable(shown).substr(0, 100));
-}
-
-int wait_and_show(Call& call, const std::string& job) {
-  const bool seen = ::isatty(STDERR_FILENO) == 1;
-  std::string shown;
-  const std::string state =
-      follow(call, job, call.duration("timeout", Duration::zero()), [&](const Event& event) {
-        if (seen) show_progress(event, shown);
-      });
-  if (seen) fmt::print(stderr, "\r\x1b[K");
-  if (call.output == Output::kJson) {
-    fmt::print("{}", pretty(call.ask("GET", job_path(job))));
-  } else if (call.output == Output::kTable) {
-    fmt::print("{}\n", state);
-    std::fflush(stdout);
-    if (state != "SUCCEEDED") {
-      const std::string message = text_at(call.ask("GET", job_path(job)), "error_message");
-      if (!message.empty()) fmt::print(stderr, "{}: {}\n", call.dialect.program, message);
-    }
-  }
-  return exit_code_of(state);
-}
-
-int wait(Call& call) {
-  return wait_and_show(call, call.words[0]);
-}
-
-int watch(Call& call) {
-  const std::string state = follow(
-      call, call.words[0], call.duration("timeout", Duration::zero()), [&](const Event& event) {
-        fmt::print("{}", event_line(event, call.output == Output::kJson));
-        std::fflush(stdout);
-      });
-  return exit_code_of(state);
-}
-
-int logs(Call& call) {
-  return show_result(call, call.words[0]);
-}
-
-// --- explain -------------------------------------------------------------------------------------
-
-int explain(Call& call) {
-  const json::value placement = call.ask("GET", job_path(call.words[0], "/placement"));
-  const json::value timeline = call.ask("GET", job_path(call.words[0], "/timeline"));
-  if (call.output == Output::kJson) {
-    fmt::print("{}", pretty(json::object{{"placement", placement}, {"timeline", timeline}}));
-    return kDone;
-  }
-  if (call.output == Output::kId) {
-    fmt::print("{}\n", call.words[0]);
-    return kDone;
-  }
-  Table steps({"TIME", "STATE", "EPOCH", "NOTE"});
-  for (const json::value& step : items_of(timeline)) {
-    steps.add({text_at(step, "time"), text_at(step, "state"), text_at(step, "epoch"),
-               text_at(step, "note")});
-  }
-  fmt::print("{}\n{}", steps.text(), placement_text(placement));
-  return kDone;
+    return answer;
+  });
+  return exit_code == kDone && any_over ? kFailed : exit_code;
 }
 
 const std::vector<Flag> kSubmitFlags{
@@ -321,31 +243,6 @@ std::vector<Verb> job_verbs() {
        cancel,
        0,
        1000},
-      {"job wait",
-       "ID",
-       "Wait for the end of a job; exits with 0, 1, 3 (denied) or 4 (timed out).",
-       {{"timeout", "TIME", "give up after this"}},
-       "job wait 3f0c…\njob wait 3f0c… --timeout 30s && echo done",
-       wait,
-       1,
-       1},
-      {"job watch",
-       "ID",
-       "Show what happens to a job, until its end.",
-       {{"timeout", "TIME", "give up after this"}},
-       "job watch 3f0c…\njob watch 3f0c… -o json",
-       watch,
-       1,
-       1},
-      {"job logs", "ID", "The result of a job, or its error.", {}, "job logs 3f0c…", logs, 1, 1},
-      {"job explain",
-       "ID",
-       "What a job went through, and why it is where it is.",
-       {},
-       "job explain 3f0c…",
-       explain,
-       1,
-       1},
   };
 }
 

@@ -36,6 +36,8 @@ void write_pretty(const json::value& value, size_t depth, std::string& out) {
       before = ",\n";
     }
     out += "\n" + outer + "]";
+  } else if (value.is_double()) {
+    out += fmt::format("{}", value.get_double());  // 0.1, not 1E-1
   } else {
     out += json::serialize(value);
   }

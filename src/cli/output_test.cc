@@ -24,6 +24,11 @@ TEST(Output, JsonIsIndented) {
             "  \"d\": []\n}\n");
 }
 
+TEST(Output, NumbersAreShownAsPeopleWriteThem) {
+  EXPECT_EQ(pretty(json::parse(R"({"price":0.1,"n":12})")),
+            "{\n  \"price\": 0.1,\n  \"n\": 12\n}\n");
+}
+
 TEST(Output, TimesAreShort) {
   using namespace std::chrono_literals;
   EXPECT_EQ(short_time(59s), "59s");
@@ -39,7 +44,7 @@ TEST(Output, APlacementIsToldInWords) {
                 R"({"chosen":{"worker_id":"w1","by_hint":true},"rejected":[{"worker_id":"w2",
                 "pool":"p","cause":"overloaded","detail":"load 4 of 4"}],
                 "hints":[{"hint":"preferred_worker_id","value":"w1","accepted":true}]})")),
-            "Placed on w1, as its hint asked\nWORKER  POOL  CAUSE       DETAIL\n"
+            "Would go to w1, as its hint asked\nWORKER  POOL  CAUSE       DETAIL\n"
             "w2      p     overloaded  load 4 of 4\nHint preferred_worker_id=w1: taken \n");
   EXPECT_EQ(placement_text(json::parse(R"({"chosen":null,"reason":"no_workers","detail":"d"})")),
             "No worker now: no_workers d\n");

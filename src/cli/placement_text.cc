@@ -50,7 +50,7 @@ std::string placement_text(const json::value& placement) {
   std::string out;
   const json::value& chosen = member(placement, "chosen");
   if (!chosen.is_null()) {
-    out += fmt::format("Placed on {}{}\n", text_at(chosen, "worker_id"),
+    out += fmt::format("Would go to {}{}\n", text_at(chosen, "worker_id"),
                        text_at(chosen, "by_hint") == "true" ? ", as its hint asked" : "");
   } else {
     out += fmt::format("No worker now: {} {}\n", text_at(placement, "reason"),

@@ -7,7 +7,7 @@
 
 namespace fairlead::cli {
 
-// Which worker, or why none, and what spoke against each of the others.
+// Where a job would go now, or why nowhere, and what speaks against each of the others.
 std::string placement_text(const json::value& placement);
 
 // One line of a stream; as the server sent it, or for people.

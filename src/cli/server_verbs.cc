@@ -1,5 +1,6 @@
-// status, tail, top, doctor, version, completion, and the verbs that the program has elsewhere.
+// status, tail, top, doctor, version, completion.
 #include <cstdio>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -10,11 +11,13 @@
 #include "cli/placement_text.h"
 #include "cli/top_screen.h"
 #include "cli/verb.h"
-#include "cli/version.h"
 
 namespace fairlead::cli {
 
 namespace {
+
+// Between two tries to open a stream again.
+constexpr Duration kReopenAfter = std::chrono::milliseconds(500);
 
 int status(Call& call) {
   const json::value body = call.ask("GET", "/api/v1/status");
@@ -44,29 +47,48 @@ int status(Call& call) {
   return kDone;
 }
 
+// A server that ends the stream may be restarting: it is opened again where it ended.
 int tail(Call& call) {
   std::string last_event;
+  bool opened = false, told = false;
   const bool with_heartbeats = call.has("heartbeats");
   auto take = [&](const Event& event) {
     last_event = event.id;
+    opened = true;
+    told = false;
     if (event.name == "worker.heartbeat" && !with_heartbeats) return true;
     fmt::print("{}", event_line(event, call.output == Output::kJson));
     std::fflush(stdout);
     return true;
   };
   const Duration at_most = call.duration("for", Duration::zero());
-  auto answer = call.client.stream("/api/v1/stream", last_event, at_most, take);
-  if (answer && !answer->good()) call.refuse(*answer);
-  if (!answer && answer.error().code == ErrorCode::kCancelled) return kDone;
-  if (!answer) call.no_server(answer.error());
-  throw Problem{kFailed, "the server ended the stream"};
+  const bool bounded = at_most > Duration::zero();
+  const MonotonicTime end = call.clock.monotonic() + at_most;
+  for (;;) {
+    const Duration left = bounded ? end - call.clock.monotonic() : Duration::zero();
+    if (bounded && left <= Duration::zero()) return kDone;
+    auto answer = call.client.stream("/api/v1/stream", last_event, left, take);
+    if (answer && !answer->good()) call.refuse(*answer);
+    if (!answer && answer.error().code == ErrorCode::kCancelled) return kDone;
+    opened |= answer.has_value();
+    if (!opened) call.no_server(answer.error());  // it was never there
+    if (!std::exchange(told, true)) {
+      fmt::print(stderr, "{}: the server ended the stream; waiting for it\n", call.dialect.program);
+    }
+    call.client.pause(kReopenAfter);
+  }
 }
 
 int version(Call& call) {
+  const Build& build = call.dialect.build;
   if (call.output == Output::kJson) {
-    fmt::print("{}", pretty(json::object{{"version", kVersion}}));
+    fmt::print("{}",
+               pretty(json::object{
+                   {"version", build.version}, {"commit", build.commit}, {"date", build.date}}));
+  } else if (call.output == Output::kId) {
+    fmt::print("{}\n", build.version);
   } else {
-    fmt::print("{} {}\n", call.dialect.program, kVersion);
+    fmt::print("{} {} ({}, {})\n", call.dialect.program, build.version, build.commit, build.date);
   }
   return kDone;
 }
@@ -101,14 +123,8 @@ std::vector<Verb> server_verbs() {
        top,
        0,
        0},
-      {"doctor",
-       "",
-       "Look for what keeps jobs from running, and say what to do.",
-       {},
-       "doctor",
-       doctor,
-       0,
-       0},
+      {"doctor", "", "Look for what keeps jobs from running, and say what to do.", doctor_flags(),
+       "doctor\ndoctor --strict -o json", doctor, 0, 0},
       {"version", "", "The version of this program.", {}, "version", version, 0, 0},
       {"completion",
        "bash",
@@ -118,23 +134,6 @@ std::vector<Verb> server_verbs() {
        completion,
        1,
        1},
-      {"up", "", "Start a server; see up --help.", {}, "up\nup --demo", nullptr, 0, 1000},
-      {"settings",
-       "",
-       "What the server would run with; see settings --help.",
-       {},
-       "settings",
-       nullptr,
-       0,
-       1000},
-      {"worker",
-       "--pool P -- COMMAND",
-       "Run a program for every job; see worker --help.",
-       {},
-       "worker --pool default -- cat",
-       nullptr,
-       0,
-       1000},
   };
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include <fmt/core.h>
 #include <sys/ioctl.h>
@@ -13,15 +14,17 @@ namespace fairlead::cli {
 
 namespace {
 
-// Of the terminal; what is longer or wider is cut.
+// What is longer or wider than the terminal is cut, if that says how large it is; lines of the
+// picture before are written over whole.
 std::string fitted(const std::string& text) {
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < 2) return text;
+  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1;
   std::string out;
   size_t rows = 0, begin = 0;
-  while (begin < text.size() && rows + 1 < size.ws_row) {
+  while (begin < text.size() && (!known || rows + 1 < size.ws_row)) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    out += text.substr(begin, std::min<size_t>(end - begin, size.ws_col));
+    const size_t width = known ? std::min<size_t>(end - begin, size.ws_col) : end - begin;
+    out += text.substr(begin, width);
     out += "\x1b[K\r\n";
     begin = end + 1;
     ++rows;
@@ -81,8 +84,19 @@ std::string TopScreen::draw(const json::value& status, const json::value& queues
   return out + table.text();
 }
 
+namespace {
+
+// Whether what moves the cursor is understood there.
+bool is_screen() {
+  const char* kind = std::getenv("TERM");
+  return ::isatty(STDOUT_FILENO) == 1 && kind && *kind && std::string_view(kind) != "dumb";
+}
+
+}  // namespace
+
 int top(Call& call) {
   TopScreen screen;
+  const bool on_screen = is_screen();
   const Duration every = std::max(call.duration("every", std::chrono::seconds(1)),
                                   Duration(std::chrono::milliseconds(100)));
   for (;;) {
@@ -94,8 +108,12 @@ int top(Call& call) {
       fmt::print("{}", picture);
       return kDone;
     }
-    // Home, the picture line by line, and away with what was below it.
-    fmt::print("\x1b[H{}\x1b[J", fitted(picture));
+    if (on_screen) {
+      // Home, the picture line by line, and away with what was below it.
+      fmt::print("\x1b[H{}\x1b[J", fitted(picture));
+    } else {
+      fmt::print("{}\n", picture);
+    }
     std::fflush(stdout);
     call.client.pause(every);
   }

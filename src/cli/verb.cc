@@ -1,8 +1,6 @@
 #include "cli/verb.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include <fmt/core.h>
 
@@ -61,16 +59,20 @@ std::span<const Flag> common_flags(const Dialect& dialect) {
   return dialect.cordumctl ? kCommonOfCordumctl : kCommon;
 }
 
-std::span<const Verb> verbs_of(const Dialect& dialect) {
-  static const std::vector<Verb> ours =
-      joined({job_verbs(), dlq_verbs(), fleet_verbs(), server_verbs()});
-  static const std::vector<Verb> theirs = cordumctl_verbs();
-  return dialect.cordumctl ? theirs : ours;
+Dialect dialect_of(std::string program, const Build& build, std::vector<Verb> own) {
+  const bool cordumctl = program == "cordumctl";
+  std::vector<Verb> verbs = cordumctl ? joined({cordumctl_core_verbs(), cordumctl_flow_verbs()})
+                                      : joined({job_verbs(), job_look_verbs(), dlq_verbs(),
+                                                fleet_verbs(), server_verbs(), own});
+  return {std::move(program), cordumctl, build, std::move(verbs)};
 }
 
-std::string help_of(const Dialect& dialect) {
-  std::string out = fmt::format("usage: {} VERB …\n\n", dialect.program);
-  for (const Verb& verb : verbs_of(dialect)) {
+std::string help_of(const Dialect& dialect, std::string_view group) {
+  std::string out = fmt::format("usage: {} {} …\n\n", dialect.program,
+                                group.empty() ? "VERB" : std::string(group) + " VERB");
+  const std::string begin = group.empty() ? "" : std::string(group) + " ";
+  for (const Verb& verb : dialect.verbs) {
+    if (!verb.name.starts_with(begin)) continue;
     const std::string call =
         fmt::format("{}{}{}", verb.name, verb.words.empty() ? "" : " ", verb.words);
     out += call.size() < 26 ? fmt::format("  {:<26}{}\n", call, verb.help)
@@ -94,52 +96,40 @@ std::string help_of(const Dialect& dialect, const Verb& verb) {
 }
 
 std::string bash_completion(const Dialect& dialect) {
-  std::set<std::string_view> first;
-  std::map<std::string_view, std::string> second;
-  std::string flags;
-  for (const Verb& verb : verbs_of(dialect)) {
-    const size_t space = verb.name.find(' ');
-    const std::string_view word = verb.name.substr(0, space);
-    first.insert(word);
-    if (space != verb.name.npos) {
-      std::string& list = second[word];
-      list += (list.empty() ? "" : " ") + std::string(verb.name.substr(space + 1));
-    }
+  std::string names, flags, common;
+  for (const Flag& flag : common_flags(dialect)) common += fmt::format(" --{}", flag.name);
+  for (const Verb& verb : dialect.verbs) {
+    names += std::string(verb.name) + "\n";
     flags += fmt::format("    '{}') echo '", verb.name);
     for (const Flag& flag : verb.flags) flags += fmt::format("--{} ", flag.name);
-    flags += "' ;;\n";
+    // What the program has itself talks to no server.
+    flags += (verb.handler ? common : " --help") + "' ;;\n";
   }
-  std::string common, subverbs, words;
-  for (const Flag& flag : common_flags(dialect)) common += fmt::format(" --{}", flag.name);
-  for (const auto& [word, list] : second)
-    subverbs += fmt::format("    {}) echo '{}' ;;\n", word, list);
-  for (std::string_view word : first) words += (words.empty() ? "" : " ") + std::string(word);
-  const std::string name = "_" + dialect.program;
-  return fmt::format(R"(# bash completion for {0}: source <({0} completion bash)
-{1}_verbs() {{
+  return fmt::format(R"text(# bash completion for {0}: source <({0} completion bash)
+_{0}_names='{1}'
+_{0}_flags() {{
   case $1 in
-{2}  esac
+{2}    *) echo '{3}' ;;
+  esac
 }}
-{1}_flags() {{
-  case $1 in
-{3}  esac
-}}
-{1}() {{
-  local word=${{COMP_WORDS[COMP_CWORD]}} first=${{COMP_WORDS[1]}} verbs
-  verbs=$({1}_verbs "$first")
+_{0}() {{
+  local word=${{COMP_WORDS[COMP_CWORD]}} typed='' verb='' next='' name i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    [[ ${{COMP_WORDS[i]}} == -* ]] || typed+="${{COMP_WORDS[i]}} "
+  done
+  while IFS= read -r name; do
+    [[ $typed == "$name "* && ${{#name}} -gt ${{#verb}} ]] && verb=$name
+    [[ $name == "$typed"* ]] && name=${{name#"$typed"}} && next+=" ${{name%% *}}"
+  done <<<"$_{0}_names"
   if [[ $word == -* ]]; then
-    local verb=$first
-    [[ -n $verbs ]] && verb="$first ${{COMP_WORDS[2]}}"
-    COMPREPLY=($(compgen -W "$({1}_flags "$verb"){4}" -- "$word"))
-  elif [[ $COMP_CWORD -eq 1 ]]; then
-    COMPREPLY=($(compgen -W "{5}" -- "$word"))
-  elif [[ $COMP_CWORD -eq 2 && -n $verbs ]]; then
-    COMPREPLY=($(compgen -W "$verbs" -- "$word"))
+    COMPREPLY=($(compgen -W "$(_{0}_flags "$verb")" -- "$word"))
+  elif [[ -n $next ]]; then
+    COMPREPLY=($(compgen -W "$next" -- "$word"))
   fi
 }}
-complete -o default -F {1} {0}
-)",
-                     dialect.program, name, subverbs, flags, common, words);
+complete -o default -F _{0} {0}
+)text",
+                     dialect.program, names, flags, common);
 }
 
 }  // namespace fairlead::cli

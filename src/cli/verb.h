@@ -10,37 +10,22 @@
 
 namespace fairlead::cli {
 
-struct Flag {
-  std::string_view name;   // without its dashes
-  std::string_view value;  // what it takes, "" for a flag that is there or not
-  std::string_view help;
-};
-
-struct Verb {
-  std::string_view name;   // "job submit"
-  std::string_view words;  // "[PROMPT]"
-  std::string_view help;   // one line
-  std::vector<Flag> flags;
-  std::string_view examples;  // lines without the program's name
-  int (*handler)(Call&);      // nullptr: the program has it, not this table
-  size_t words_min = 0;
-  size_t words_max = 0;
-};
-
-// Those that every verb takes.
+// Those that every verb takes that talks to a server.
 std::span<const Flag> common_flags(const Dialect& dialect);
-std::span<const Verb> verbs_of(const Dialect& dialect);
 
-std::string help_of(const Dialect& dialect);
+// Of all verbs, or of those that begin with a word.
+std::string help_of(const Dialect& dialect, std::string_view group = {});
 std::string help_of(const Dialect& dialect, const Verb& verb);
 // A script for bash.
 std::string bash_completion(const Dialect& dialect);
 
 // The tables, by what they are about.
 std::vector<Verb> job_verbs();
+std::vector<Verb> job_look_verbs();
 std::vector<Verb> dlq_verbs();
 std::vector<Verb> fleet_verbs();
 std::vector<Verb> server_verbs();
-std::vector<Verb> cordumctl_verbs();
+std::vector<Verb> cordumctl_core_verbs();
+std::vector<Verb> cordumctl_flow_verbs();
 
 }  // namespace fairlead::cli

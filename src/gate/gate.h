@@ -20,6 +20,10 @@ class Gate {
   // Whether check() answers at once, without leaving the process. Then admission, judgement and
   // dispatch can share one commit.
   virtual bool in_process() const = 0;
+  // Of the circuit in front of a policy service: "closed" or "open"; "none" where there is none.
+  virtual const char* circuit() const { return "none"; }
+  // Of one in process: whether some job would be told to come later.
+  virtual bool may_throttle() const { return false; }
 };
 
 }  // namespace fairlead::gate

@@ -1,5 +1,7 @@
 #include "gate/topic_gate.h"
 
+#include <algorithm>
+
 #include "job/request.h"
 
 namespace fairlead::gate {
@@ -21,6 +23,12 @@ void TopicGate::constrain(const Topic& topic,
   decision.kind = job::Decision::Kind::kAllowWithConstraints;
   decision.constraints = job::serialise(constraints);
   decide(topic, std::move(decision));
+}
+
+bool TopicGate::may_throttle() const {
+  return std::ranges::any_of(decisions_, [](const auto& decision) {
+    return decision.second.kind == job::Decision::Kind::kThrottle;
+  });
 }
 
 Future<Result<job::Decision>> TopicGate::check(const cordum::agent::v1::JobRequest& request,

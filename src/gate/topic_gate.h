@@ -18,6 +18,7 @@ class TopicGate final : public Gate {
   Future<Result<job::Decision>> check(const cordum::agent::v1::JobRequest& request,
                                       const job::Record& record) override;
   bool in_process() const override { return true; }
+  bool may_throttle() const override;
 
  private:
   std::map<Topic, job::Decision> decisions_;

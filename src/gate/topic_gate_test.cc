@@ -57,5 +57,12 @@ TEST_F(TopicGateTest, ReplacesWhatWasSaidBefore) {
   EXPECT_EQ(check("job.render").kind, Kind::kUnavailable);
 }
 
+TEST_F(TopicGateTest, TellsWhetherAnyJobWouldHaveToComeLater) {
+  gate.deny(Topic("job.render"), "no");
+  EXPECT_FALSE(gate.may_throttle());
+  gate.decide(Topic("job.render"), {.kind = Kind::kThrottle});
+  EXPECT_TRUE(gate.may_throttle());
+}
+
 }  // namespace
 }  // namespace fairlead::gate

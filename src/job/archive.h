@@ -162,6 +162,40 @@ class FieldWriter {
   std::string& out_;
 };
 
+// Adds up the bytes of all texts.
+class TextCounter {
+ public:
+  template <class T>
+  void operator()(uint64_t, const T& value) {
+    add(value);
+  }
+  template <class T>
+  void operator()(uint64_t, const std::optional<T>& value) {
+    if (value) add(*value);
+  }
+  template <class T>
+  void operator()(uint64_t, const std::vector<T>& values) {
+    for (const T& value : values) add(value);
+  }
+
+  size_t bytes() const { return bytes_; }
+
+ private:
+  template <Scalar T>
+  void add(const T&) {}
+  void add(const std::string& value) { bytes_ += value.size(); }
+  template <class Tag>
+  void add(const Name<Tag>& value) {
+    add(value.str());
+  }
+  template <class T>
+  void add(const T& message) {
+    fields(*this, message);
+  }
+
+  size_t bytes_ = 0;
+};
+
 // Takes a varint off the front of `bytes`; false when there is none whole.
 inline bool take_varint(std::string_view& bytes, uint64_t& number) {
   number = 0;

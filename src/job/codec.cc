@@ -37,6 +37,12 @@ static void fields(auto& archive, Like<Decision> auto& decision) {
   archive(6, decision.checked_at);
 }
 
+static void fields(auto& archive, Like<Approval> auto& approval) {
+  archive(1, approval.job_hash);
+  archive(2, approval.policy_snapshot);
+  archive(3, approval.by);
+}
+
 static void fields(auto& archive, Like<Wait> auto& wait) {
   archive(1, wait.reason);
   archive(2, wait.detail);
@@ -78,13 +84,20 @@ static void fields(auto& archive, Like<Record> auto& record) {
   archive(25, record.deliveries);
   archive(26, record.decision);
   archive(27, record.wait);
-  archive(28, record.last_result);
+  archive(28, record.last_result.sequence);
   archive(29, record.result_ptr);
   archive(30, record.reason);
   archive(31, record.error_code);
   archive(32, record.error_message);
   archive(33, record.execution_ms);
   archive(34, record.history);
+  archive(35, record.error_number);
+  archive(36, record.first_sign_at);
+  archive(37, record.last_result.stored_at);
+  archive(38, record.results_seen.sequence);
+  archive(39, record.results_seen.stored_at);
+  archive(40, record.past_decisions);
+  archive(41, record.approval);
 }
 
 void encode(const Record& record, std::string& out) {
@@ -96,6 +109,12 @@ std::string encode(const Record& record) {
   std::string out;
   encode(record, out);
   return out;
+}
+
+size_t text_bytes(const Record& record) {
+  TextCounter counter;
+  fields(counter, record);
+  return counter.bytes();
 }
 
 Result<Record> decode(std::string_view bytes) {

@@ -18,4 +18,7 @@ std::string encode(const Record& record);
 // never a crash, and memory stays in proportion to the bytes.
 Result<Record> decode(std::string_view bytes);
 
+// The bytes of all its texts: what makes one record much larger than another.
+size_t text_bytes(const Record& record);
+
 }  // namespace fairlead::job

@@ -33,6 +33,7 @@ Record full_record() {
   record.epoch = Epoch(2);
   record.assignee = WorkerId("worker-1");
   record.dispatched_at = at(5);
+  record.first_sign_at = at(10);
   record.publish_pending = true;
   record.open_epochs = {{Epoch(1), WorkerId("worker-0")}};
   record.worker_lost = true;
@@ -44,15 +45,39 @@ Record full_record() {
                      "snap-1",
                      std::string("\x00\x01", 2),
                      at(6)};
+  record.past_decisions = {{Decision::Kind::kThrottle, "later", "rule-0", "snap-0", "", at(5)}};
   record.wait = Wait{ReasonCode::kPoolOverloaded, "3 of 3 busy", "pool:a", at(7), at(6)};
-  record.last_result = Sequence(99);
+  record.last_result = {Sequence(99), at(8)};
+  record.results_seen = {Sequence(98), at(7)};
   record.result_ptr = "redis://res:job-1";
   record.reason = ReasonCode::kWorkerReported;
   record.error_code = "E_MODEL";
+  record.error_number = 203;
   record.error_message = "it broke";
   record.execution_ms = 1234;
   record.history = {{at(8), State::kPending, Epoch(), ""}, {at(9), State::kRunning, Epoch(2), "w"}};
   return record;
+}
+
+// All texts of a record.
+std::vector<std::string*> texts_of(Record& record) {
+  return {&record.team,
+          &record.principal,
+          &record.workflow_id,
+          &record.idempotency_key,
+          &record.request_hash,
+          &record.decision.reason,
+          &record.decision.rule_id,
+          &record.decision.policy_snapshot,
+          &record.decision.constraints,
+          &record.past_decisions[0].reason,
+          &record.wait->detail,
+          &record.wait->wait_class,
+          &record.result_ptr,
+          &record.error_code,
+          &record.error_message,
+          &record.history[0].note,
+          &record.history[1].note};
 }
 
 uint64_t below(Random& random, uint64_t bound) {
@@ -122,10 +147,13 @@ Record random_record(Random& random) {
                       : Wait{random_enum(random, ReasonCode::kWorkerReported), random_text(random),
                              random_text(random), random_time(random), random_time(random)};
   }
-  if (maybe()) record.last_result = Sequence(random_number(random));
+  if (maybe()) record.last_result = {Sequence(random_number(random)), random_time(random)};
+  if (maybe()) record.results_seen = {Sequence(random_number(random)), random_time(random)};
   if (maybe()) record.result_ptr = random_text(random);
   record.reason = random_enum(random, ReasonCode::kWorkerReported);
   if (maybe()) record.error_code = random_text(random);
+  if (maybe()) record.first_sign_at = random_time(random);
+  if (maybe()) record.error_number = static_cast<int32_t>(random());
   if (maybe()) record.error_message = random_text(random);
   if (maybe()) record.execution_ms = static_cast<int64_t>(random_number(random));
   for (uint64_t i = below(random, 6); i > 0; --i) {
@@ -153,6 +181,21 @@ std::string stored(std::string_view fields_hex) {
 bool is_corrupt(std::string_view bytes) {
   Result<Record> record = decode(bytes);
   return !record && record.error().code == ErrorCode::kCorrupt;
+}
+
+TEST(TextBytes, CountsEveryTextOfARecord) {
+  Record record = full_record();
+  const size_t before = text_bytes(record);
+  EXPECT_GT(before, 0u);
+  size_t added = 0;
+  for (std::string* text : texts_of(record)) {
+    text->append(1000, 'x');
+    added += 1000;
+    EXPECT_EQ(text_bytes(record), before + added);
+  }
+  record.trace = TraceId(record.trace.str() + "12345");
+  record.open_epochs.push_back({Epoch(2), WorkerId("67890")});
+  EXPECT_EQ(text_bytes(record), before + added + 10);
 }
 
 TEST(Codec, ReadsBackARecordWithEveryFieldSet) {
@@ -281,7 +324,7 @@ TEST(Codec, RefusesFieldsThatMakeNoSense) {
   EXPECT_TRUE(is_corrupt(stored("0201"))) << "a number where a text belongs";
   EXPECT_TRUE(is_corrupt(stored("0500"))) << "a text where a number belongs";
   EXPECT_TRUE(is_corrupt(stored("040c"))) << "a state that does not exist";
-  EXPECT_TRUE(is_corrupt(stored("3c1a"))) << "a reason that does not exist";
+  EXPECT_TRUE(is_corrupt(stored("3c1c"))) << "a reason that does not exist";
   EXPECT_TRUE(is_corrupt(stored("2802"))) << "neither false nor true";
   EXPECT_TRUE(is_corrupt(stored("308080808010"))) << "attempts beyond their type";
   EXPECT_TRUE(is_corrupt(stored("168080808010"))) << "a priority beyond its type";

@@ -59,6 +59,8 @@ bool has_unknown_fields(const cap::JobRequest& request) {
   });
 }
 
+}  // namespace
+
 std::string sha256_hex(std::string_view bytes) {
   // Fetched once: a lookup costs as much as hashing a small job.
   static EVP_MD* const sha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
@@ -80,8 +82,6 @@ std::string sha256_hex(std::string_view bytes) {
   }
   return hex;
 }
-
-}  // namespace
 
 std::string job_hash(const cap::JobRequest& request) {
   // Most requests are bare already, and a copy costs more than the rest.

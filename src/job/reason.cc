@@ -56,6 +56,10 @@ const char* to_string(ReasonCode code) {
       return "approval_rejected";
     case ReasonCode::kWorkerReported:
       return "worker_reported";
+    case ReasonCode::kQuarantinePanicFailed:
+      return "quarantine_panic_failed";
+    case ReasonCode::kRedeliveryDlqRetry:
+      return "redelivery_dlq_retry";
   }
   return "";
 }

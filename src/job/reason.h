@@ -39,6 +39,8 @@ enum class ReasonCode {
   kApprovalRejected,
   // The worker's own code, kept as text beside it.
   kWorkerReported,
+  kQuarantinePanicFailed,
+  kRedeliveryDlqRetry,
 };
 
 inline constexpr std::array kAllReasonCodes = {
@@ -68,6 +70,8 @@ inline constexpr std::array kAllReasonCodes = {
     ReasonCode::kSagaUnmarshalFailed,
     ReasonCode::kApprovalRejected,
     ReasonCode::kWorkerReported,
+    ReasonCode::kQuarantinePanicFailed,
+    ReasonCode::kRedeliveryDlqRetry,
 };
 
 // The text of the code: "no_workers", "pool_overloaded", …; "" for kNone.

@@ -67,5 +67,23 @@ TEST(Record, AFullHistoryKeepsItsFirstEventAndTheNewest) {
   EXPECT_EQ(record.history.back().note, std::to_string(kEvents - 1));
 }
 
+TEST(Record, RemembersWhatPolicySaidBefore) {
+  Record record;
+  auto at = [](int seconds) { return WallTime(std::chrono::seconds(seconds)); };
+  Decision throttle{.kind = Decision::Kind::kThrottle, .reason = "later"};
+  Decision allow{.kind = Decision::Kind::kAllow};
+  take_decision(record, throttle, at(1));
+  take_decision(record, throttle, at(2));
+  EXPECT_TRUE(record.past_decisions.empty()) << "what is only said again is one";
+  EXPECT_EQ(record.decision.checked_at, at(2));
+  take_decision(record, allow, at(3));
+  ASSERT_EQ(record.past_decisions.size(), 1u);
+  EXPECT_EQ(record.past_decisions[0].kind, Decision::Kind::kThrottle);
+  EXPECT_EQ(record.past_decisions[0].checked_at, at(2));
+  for (int i = 4; i < 100; ++i) take_decision(record, i % 2 ? allow : throttle, at(i));
+  EXPECT_EQ(record.past_decisions.size(), limits::kPastDecisionsMax);
+  EXPECT_EQ(record.past_decisions.back().checked_at, at(98));
+}
+
 }  // namespace
 }  // namespace fairlead::job

@@ -48,19 +48,46 @@ class Rules {
     if (text.size() > bytes_max) {
       broken("{} has {} bytes, must have at most {}", field, text.size(), bytes_max);
     }
+    // What is not could be written, and never read again.
+    if (!is_utf8(text)) broken("{} is \"{}\", must be UTF-8", field, shown(text));
   }
-  // A part of keys and subjects.
+  // A part of keys and subjects. Blanks around it do not count.
   void name(const char* field, std::string_view text, size_t bytes_max) {
     present(field, text);
-    size(field, text, bytes_max);
-    if (has_space_or_control(text)) {
+    std::string_view bare = trim(text);
+    size(field, bare, bytes_max);
+    if (has_space_or_control(bare)) {
       broken("{} is \"{}\", must be without white space and control characters", field,
-             shown(text));
+             shown(bare));
     }
   }
   void count(const char* field, int entries, size_t entries_max) {
     if (static_cast<size_t>(entries) > entries_max) {
       broken("{} has {} entries, must have at most {}", field, entries, entries_max);
+    }
+  }
+  void labels(const Map& labels) {
+    count("labels", static_cast<int>(labels.size()), limits::kLabelsMax);
+    size_t bytes = 0;
+    for (const auto& [name, value] : labels) {
+      const bool content = name == kPromptLabel || name == kPayloadLabel;
+      const size_t value_max =
+          content ? limits::kContentLabelBytesMax : limits::kLabelValueBytesMax;
+      if (!content) bytes += name.size() + value.size();
+      if (name.size() > limits::kLabelNameBytesMax) {
+        broken("the name of label \"{}\" has {} bytes, must have at most {}", shown(name),
+               name.size(), limits::kLabelNameBytesMax);
+      }
+      if (value.size() > value_max) {
+        broken("labels[\"{}\"] has {} bytes, must have at most {}", shown(name), value.size(),
+               value_max);
+      }
+      if (!is_utf8(name) || !is_utf8(value)) {
+        broken("label \"{}\" must be UTF-8, in name and value", shown(name));
+      }
+    }
+    if (bytes > limits::kLabelsBytesMax) {
+      broken("labels have {} bytes together, must have at most {}", bytes, limits::kLabelsBytesMax);
     }
   }
   void range(const char* field, int64_t value, int64_t max) {
@@ -99,16 +126,20 @@ WallTime later_by_ms(WallTime now, int64_t ms) {
 
 Result<void> validate(const cap::JobRequest& request) {
   Rules rules;
+  if (size_t bytes = request.ByteSizeLong(); bytes > limits::kRequestBytesMax) {
+    rules.broken("the request has {} bytes, must have at most {}", bytes, limits::kRequestBytesMax);
+  }
   rules.name("job_id", request.job_id(), limits::kJobIdBytesMax);
   rules.name("topic", request.topic(), limits::kTopicBytesMax);
   rules.range("priority", request.priority(), cap::JobPriority_MAX);
   rules.not_negative("step_index", request.step_index());
-  rules.size("principal_id", request.principal_id(), limits::kReasonBytesMax);
-  rules.size("workflow_id", request.workflow_id(), limits::kReasonBytesMax);
+  rules.size("principal_id", request.principal_id(), limits::kReferenceBytesMax);
+  rules.size("workflow_id", request.workflow_id(), limits::kReferenceBytesMax);
   rules.size("labels[\"workflow_id\"]", find_or_empty(request.labels(), "workflow_id"),
-             limits::kReasonBytesMax);
-  rules.size("env[\"team_id\"]", find_or_empty(request.env(), "team_id"), limits::kReasonBytesMax);
-  rules.count("labels", static_cast<int>(request.labels().size()), limits::kLabelsMax);
+             limits::kReferenceBytesMax);
+  rules.size("env[\"team_id\"]", find_or_empty(request.env(), "team_id"),
+             limits::kReferenceBytesMax);
+  rules.labels(request.labels());
 
   const cap::JobMetadata& meta = request.meta();
   rules.count("meta.risk_tags", meta.risk_tags_size(), limits::kRiskTagsMax);
@@ -124,10 +155,16 @@ Result<void> validate(const cap::JobRequest& request) {
   std::string_view env_tenant = find_or_empty(request.env(), "tenant_id");
   rules.size("tenant_id", request.tenant_id(), limits::kTenantBytesMax);
   rules.size("env[\"tenant_id\"]", env_tenant, limits::kTenantBytesMax);
-  if (!request.tenant_id().empty() && !env_tenant.empty() && request.tenant_id() != env_tenant) {
+  if (contradicts_tenant(request)) {
     rules.broken("tenant_id is \"{}\" and env[\"tenant_id\"] is \"{}\", must be the same",
                  shown(request.tenant_id()), shown(env_tenant));
   }
+  return std::move(rules).verdict();
+}
+
+Result<void> validate(const TraceId& trace) {
+  Rules rules;
+  rules.size("trace_id", trace.str(), limits::kTraceIdBytesMax);
   return std::move(rules).verdict();
 }
 
@@ -137,12 +174,17 @@ Result<void> validate(const cap::JobResult& result) {
   rules.size("job_id", result.job_id(), limits::kJobIdBytesMax);
   rules.present("worker_id", result.worker_id());
   rules.size("worker_id", result.worker_id(), limits::kWorkerIdBytesMax);
-  rules.size("result_ptr", result.result_ptr(), limits::kReasonBytesMax);
+  rules.size("result_ptr", result.result_ptr(), limits::kReferenceBytesMax);
   if (result.status() == cap::JOB_STATUS_UNSPECIFIED) {
     rules.broken("status is unspecified, must say how the job ended");
   }
   rules.not_negative("execution_ms", result.execution_ms());
   return std::move(rules).verdict();
+}
+
+bool contradicts_tenant(const cap::JobRequest& request) {
+  std::string_view in_env = find_or_empty(request.env(), "tenant_id");
+  return !request.tenant_id().empty() && !in_env.empty() && request.tenant_id() != in_env;
 }
 
 void trim_names(cap::JobRequest& request) {

@@ -17,17 +17,31 @@ namespace fairlead::job {
 
 namespace cap = cordum::agent::v1;
 
-// IN-4, IN-6, IN-8 and our own size limits. The error is kInvalid and says which field, what it
-// held and what would be right. Expects a trimmed id and topic (see trim_names).
+// Labels that a gateway copies a job's content into, for policy to look at: they may be longer than
+// others.
+inline constexpr std::string_view kPromptLabel = "_content.prompt";
+inline constexpr std::string_view kPayloadLabel = "_content.payload_json";
+
+// IN-4, IN-6 and our own size limits; names and labels must be UTF-8. The error is kInvalid and
+// says which field, what it held and what would be right. An id or a topic of blanks alone is
+// there, and passes: see IN-8.
 Result<void> validate(const cap::JobRequest& request);
+// Of the packet in which a request comes.
+Result<void> validate(const TraceId& trace);
 // IN-5.
 Result<void> validate(const cap::JobResult& result);
+
+// IN-6: it names two tenants.
+bool contradicts_tenant(const cap::JobRequest& request);
 
 // Trims job id and topic in place.
 void trim_names(cap::JobRequest& request);
 
 // tenant_id, else env["tenant_id"], else "default": the one tenant that is counted and limited.
 TenantId tenant_of(const cap::JobRequest& request);
+
+// SHA-256, lower-case hex.
+std::string sha256_hex(std::string_view bytes);
 
 // SHA-256, lower-case hex, of the request without what approval, bus and configuration add to it:
 // equal for what a client would call the same job (APP-2).

@@ -58,6 +58,12 @@ TEST(ValidateRequest, NeedsAJobIdAndATopic) {
   EXPECT_THAT(complaint([](auto& r) { r.clear_topic(); }), HasSubstr("topic is empty"));
 }
 
+TEST(ValidateRequest, TakesNamesWithBlanksAroundThem) {
+  EXPECT_EQ(complaint([](auto& r) { r.set_job_id(" " + std::string(256, 'x') + "\n"); }), "");
+  EXPECT_EQ(complaint([](auto& r) { r.set_topic(" job.default "); }), "");
+  EXPECT_EQ(complaint([](auto& r) { r.set_topic(" "); }), "");
+}
+
 TEST(ValidateRequest, BoundsTheNames) {
   auto id_of = [](size_t bytes) { return [=](auto& r) { r.set_job_id(std::string(bytes, 'x')); }; };
   EXPECT_EQ(complaint(id_of(limits::kJobIdBytesMax)), "");
@@ -88,7 +94,7 @@ TEST(ValidateRequest, BoundsTheNames) {
 }
 
 TEST(ValidateRequest, BoundsEveryTextThatTheRecordKeeps) {
-  const std::string most(limits::kReasonBytesMax, 'x');
+  const std::string most(limits::kReferenceBytesMax, 'x');
   const std::string more = most + 'x';
   EXPECT_EQ(complaint([&](auto& r) { r.set_principal_id(most); }), "");
   EXPECT_THAT(complaint([&](auto& r) { r.set_principal_id(more); }),
@@ -99,6 +105,33 @@ TEST(ValidateRequest, BoundsEveryTextThatTheRecordKeeps) {
               HasSubstr("labels[\"workflow_id\"] has 2049 bytes"));
   EXPECT_THAT(complaint([&](auto& r) { (*r.mutable_env())["team_id"] = more; }),
               HasSubstr("env[\"team_id\"] has 2049 bytes"));
+}
+
+TEST(ValidateRequest, BoundsLabelsOneByOneAndTogether) {
+  auto label = [](size_t name, size_t value) {
+    return
+        [=](auto& r) { (*r.mutable_labels())[std::string(name, 'n')] = std::string(value, 'v'); };
+  };
+  EXPECT_EQ(complaint(label(256, 4096)), "");
+  EXPECT_THAT(complaint(label(257, 1)), HasSubstr("has 257 bytes, must have at most 256"));
+  EXPECT_THAT(complaint(label(2, 4097)),
+              HasSubstr("labels[\"nn\"] has 4097 bytes, must have at most 4096"));
+  auto many = [](int count) {
+    return [=](auto& r) {
+      for (int i = 100; i < 100 + count; ++i) {
+        (*r.mutable_labels())["placement.x" + std::to_string(i)] = std::string(4082, 'v');
+      }
+    };
+  };
+  EXPECT_EQ(complaint(many(16)), "");
+  EXPECT_THAT(complaint(many(17)),
+              HasSubstr("labels have 69632 bytes together, must have at most 65536"));
+}
+
+TEST(ValidateTrace, BoundsIt) {
+  EXPECT_TRUE(validate(TraceId(std::string(limits::kTraceIdBytesMax, 't'))));
+  EXPECT_EQ(validate(TraceId(std::string(257, 't'))).error().message,
+            "trace_id has 257 bytes, must have at most 256");
 }
 
 TEST(ValidateRequest, RefusesWhiteSpaceAndControlCharactersInNames) {
@@ -246,7 +279,6 @@ TEST(TrimNames, LeavesNothingOfABlankId) {
   request.set_job_id("  ");
   trim_names(request);
   EXPECT_EQ(request.job_id(), "");
-  EXPECT_FALSE(validate(request));
 }
 
 TEST(TenantOf, PrefersTheFieldThenTheEnvironmentThenDefault) {
@@ -366,6 +398,38 @@ TEST(ErrorCodeOf, MapsTheCodesOfTheSpecificationAndNoOthers) {
   for (const char* other : {"", "no_workers", "safety_denied", "TIMEOUT", "E_MODEL"}) {
     EXPECT_EQ(error_code_of(other), cap::ERROR_CODE_UNSPECIFIED) << other;
   }
+}
+
+TEST(Validate, TextThatIsNotUtf8IsRefused) {
+  for (auto set :
+       {+[](cap::JobRequest& request) { request.set_principal_id("\xff"); },
+        +[](cap::JobRequest& request) { request.set_tenant_id("a\xc3"); },
+        +[](cap::JobRequest& request) { request.set_job_id("j\xff"); },
+        +[](cap::JobRequest& request) { request.mutable_meta()->set_idempotency_key("k\xff"); },
+        +[](cap::JobRequest& request) { (*request.mutable_labels())["\xff"] = "v"; },
+        +[](cap::JobRequest& request) { (*request.mutable_labels())["l"] = "\xff"; }}) {
+    cap::JobRequest request;
+    request.set_job_id("j");
+    request.set_topic("job.default");
+    ASSERT_TRUE(validate(request));
+    set(request);
+    auto valid = validate(request);
+    ASSERT_FALSE(valid);
+    EXPECT_NE(valid.error().message.find("UTF-8"), std::string::npos) << valid.error().message;
+  }
+  EXPECT_FALSE(validate(TraceId("\xff")));
+}
+
+TEST(Validate, ContentForPolicyMayBeLongerThanOtherLabels) {
+  cap::JobRequest request;
+  request.set_job_id("j");
+  request.set_topic("job.default");
+  auto& labels = *request.mutable_labels();
+  labels[std::string(kPromptLabel)] = std::string(limits::kContentLabelBytesMax, 'p');
+  labels[std::string(kPayloadLabel)] = std::string(limits::kContentLabelBytesMax, 'p');
+  EXPECT_TRUE(validate(request));
+  labels[std::string(kPromptLabel)] += 'p';
+  EXPECT_FALSE(validate(request));
 }
 
 }  // namespace

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace fairlead::job {
 
 // Records are stored with these numbers (job/codec.h): a new state goes to the end.
-enum class State {
+enum class State : uint8_t {
   kPending,
   kApprovalRequired,
   kScheduled,

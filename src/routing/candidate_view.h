@@ -50,6 +50,8 @@ class CandidateView {
   void update(const Candidate& candidate, Tournament::Member member);
 
   size_t size() const { return members_.size(); }
+  // In no order.
+  std::span<Candidate* const> members() const { return members_; }
 
   // The best open member, nullptr when there is none, and the number of members, open or not: both
   // without those in `excluded`, which is sorted and names none twice.

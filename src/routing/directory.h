@@ -2,8 +2,8 @@
 // by side: a lookup touches little memory but the object itself.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -11,6 +11,8 @@
 
 #include <boost/container_hash/hash.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
+
+#include "base/huge_pages.h"
 
 namespace fairlead::routing {
 
@@ -51,7 +53,7 @@ class Directory {
   }
 
  private:
-  static constexpr size_t kBlock = 256;
+  static constexpr size_t kBlockMin = 256;
 
   struct Key {
     explicit Key(const Id& wanted) : id(wanted), hash(boost::hash<std::string>{}(wanted.str())) {}
@@ -81,15 +83,21 @@ class Directory {
     return found == by_id_.end() ? nullptr : found->object;
   }
 
+  // By as much as there is, so that there are few blocks, up to a page.
   void grow() {
-    T* block = blocks_.emplace_back(std::make_unique<T[]>(kBlock)).get();
-    for (size_t i = kBlock; i-- > 0;) spare_.push_back(block + i);
+    const size_t size =
+        std::clamp(size_, kBlockMin, std::max(kBlockMin, kHugePageBytes / sizeof(T)));
+    Block& block = blocks_.emplace_back(size);
+    for (size_t i = size; i-- > 0;) spare_.push_back(&block[i]);
+    size_ += size;
   }
 
-  std::vector<std::unique_ptr<T[]>> blocks_;
+  using Block = std::vector<T, HugePages<T>>;
+  std::vector<Block> blocks_;
+  size_t size_ = 0;  // of all blocks
   std::vector<T*> spare_;
   // Never iterated.
-  boost::unordered_flat_set<Entry, Hash, Equal> by_id_;
+  boost::unordered_flat_set<Entry, Hash, Equal, HugePages<Entry>> by_id_;
 };
 
 }  // namespace fairlead::routing

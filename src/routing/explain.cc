@@ -39,7 +39,7 @@ std::vector<ExplainedPool> explain_pools(const PoolMap& map, const RouteQuery& q
   for (const PoolName& name : *pools) {
     const Pool& pool = *map.find(name);
     PoolFit fit = fit_of(pool, needs, preferred);
-    explained.push_back({name, fit == PoolFit::kEligible, why_not(pool, fit, needs)});
+    explained.push_back({name, fit, why_not(pool, fit, needs)});
   }
   return explained;
 }
@@ -90,10 +90,13 @@ class WorkerJudge {
     const WorkerReport& report = worker.report;
     if (&worker == chosen_) return WorkerVerdict::kChosen;
     if (std::ranges::find(explanation_.eligible, report.pool) == explanation_.eligible.end()) {
-      return WorkerVerdict::kOtherPool;
+      const ExplainedPool* pool = pool_of(report);
+      const bool lacks = pool && pool->fit == PoolFit::kLacksCapability;
+      return lacks ? WorkerVerdict::kMissingCapability : WorkerVerdict::kOtherPool;
     }
     if (!registry_.alive(report.id, now_)) return WorkerVerdict::kStale;
     if (first_mismatch(report.labels, explanation_.placement)) return WorkerVerdict::kLabelMismatch;
+    if (!is_ready_for(report, explanation_.topic)) return WorkerVerdict::kNotReady;
     return worker.overloaded ? WorkerVerdict::kOverloaded : WorkerVerdict::kHigherScore;
   }
 
@@ -111,26 +114,38 @@ class WorkerJudge {
  private:
   Duration age_of(const WorkerView& worker) const { return now_ - worker.last_seen; }
 
+  // Among those of the topic; nullptr: it serves others.
+  const ExplainedPool* pool_of(const WorkerReport& report) const {
+    auto found = std::ranges::find(explanation_.pools, report.pool, &ExplainedPool::pool);
+    return found == explanation_.pools.end() ? nullptr : &*found;
+  }
+
   std::string why(const Judged& judged) const {
     const WorkerView& worker = *judged.worker;
     switch (judged.verdict) {
       case WorkerVerdict::kChosen:
-        return explanation_.chosen->by_hint ? "preferred by the job" : "lowest score";
+        if (explanation_.chosen->by_hint) return "preferred by the job";
+        return worker.refused ? "the last resort: " + overload_cause(worker) : "lowest score";
       case WorkerVerdict::kHigherScore:
         return why_later(worker);
       case WorkerVerdict::kOverloaded:
         return overload_cause(worker);
       case WorkerVerdict::kLabelMismatch:
         return mismatch(worker);
+      case WorkerVerdict::kNotReady:
+        return "takes only " + join(worker.report.ready_topics, ", ");
       case WorkerVerdict::kStale:
         return fmt::format("last heard {} ms ago", age_of(worker) / std::chrono::milliseconds(1));
+      case WorkerVerdict::kMissingCapability:
       case WorkerVerdict::kOtherPool:
-        return fmt::format("in pool \"{}\"", worker.report.pool.str());
+        break;
     }
-    return "";
+    const ExplainedPool* pool = pool_of(worker.report);
+    return fmt::format("in pool \"{}\"{}", worker.report.pool.str(), pool ? ": " + pool->why : "");
   }
 
   std::string why_later(const WorkerView& worker) const {
+    if (!explanation_.chosen) return "no worker was chosen";
     if (explanation_.chosen->by_hint) return "not the preferred worker";
     if (worker.score > chosen_->score) {
       return fmt::format("score {}, not {}", worker.score, chosen_->score);
@@ -186,8 +201,12 @@ const char* to_string(WorkerVerdict verdict) {
       return "overloaded";
     case WorkerVerdict::kLabelMismatch:
       return "label_mismatch";
+    case WorkerVerdict::kNotReady:
+      return "not_ready";
     case WorkerVerdict::kStale:
       return "stale";
+    case WorkerVerdict::kMissingCapability:
+      return "missing_capability";
     case WorkerVerdict::kOtherPool:
       return "other_pool";
   }
@@ -204,14 +223,16 @@ Explanation explain(const PoolMap& map, const WorkerRegistry& registry, const Ro
     explanation.code = route.error().code;
     explanation.detail = route.error().detail;
     if (route.error().hint) explanation.hints.push_back(*route.error().hint);
+    explain_workers(registry, now, workers_max, explanation);
     return explanation;
   }
   explanation.eligible = route->pools;
   explanation.placement = route->placement;
+  explanation.topic = route->topic;
 
   auto picked = pick(registry, *route, stale_workers(registry, now), &explanation.hints);
   for (HintOutcome& hint : explanation.hints) {
-    if (hint.cause == "excluded") hint.cause = "stale";
+    if (hint.cause == kExcluded) hint.cause = "stale";
   }
   if (picked) {
     explanation.chosen = std::move(*picked);

@@ -24,7 +24,9 @@ enum class WorkerVerdict {
   kHigherScore,  // or later by the tie-break
   kOverloaded,
   kLabelMismatch,
+  kNotReady,
   kStale,
+  kMissingCapability,  // its pool serves the topic, and lacks what the job requires
   kOtherPool,
 };
 
@@ -32,9 +34,11 @@ const char* to_string(WorkerVerdict verdict);
 
 struct ExplainedPool {
   PoolName pool;
-  bool taken = false;
+  PoolFit fit = PoolFit::kEligible;
   // Why not: "draining", "lacks gpu, cuda", …
   std::string why;
+
+  bool taken() const { return fit == PoolFit::kEligible; }
 };
 
 struct ExplainedWorker {
@@ -54,6 +58,7 @@ struct Explanation {
   std::vector<ExplainedPool> pools;
   std::vector<PoolName> eligible;
   Labels placement;
+  Topic topic;
   std::vector<HintOutcome> hints;
   // The first `workers_max` in order of verdict, rank and id; how many there are.
   std::vector<ExplainedWorker> workers;

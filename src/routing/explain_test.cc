@@ -34,7 +34,7 @@ class Explain : public testing::Test {
   static std::vector<std::string> pool_lines(const Explanation& explanation) {
     std::vector<std::string> all;
     for (const ExplainedPool& pool : explanation.pools) {
-      all.push_back(pool.pool.str() + (pool.taken ? " taken" : ": " + pool.why));
+      all.push_back(pool.pool.str() + (pool.taken() ? " taken" : ": " + pool.why));
     }
     return all;
   }
@@ -113,15 +113,18 @@ TEST_F(Explain, SaysOfEveryPoolWhyItWasNotTaken) {
                           "old: not the preferred pool", "gone: not the preferred pool"));
 }
 
-TEST_F(Explain, AnUnroutableJobHasItsReasonAndNoWorkers) {
+TEST_F(Explain, AnUnroutableJobHasItsReasonAndEveryWorkerItsCause) {
   registry_.heartbeat(worker("w"), at(38));
   Explanation explanation = ask("job.default", {{"preferred_pool", "gpu"}});
   EXPECT_EQ(explanation.code, ReasonCode::kNoPoolMapping);
   EXPECT_THAT(explanation.detail, HasSubstr("preferred pool \"gpu\""));
   EXPECT_THAT(explanation.hints,
               ElementsAre(HintOutcome{"preferred_pool", "gpu", false, "pool_not_mapped"}));
-  EXPECT_THAT(explanation.workers, IsEmpty());
+  EXPECT_THAT(lines(explanation), ElementsAre("w other_pool: in pool \"default\": not the "
+                                              "preferred pool"));
   EXPECT_FALSE(explanation.chosen);
+  EXPECT_THAT(lines(ask("job.train", {}, {"tpu"})),
+              ElementsAre("w missing_capability: in pool \"default\": lacks tpu"));
   EXPECT_THAT(ask("job.unknown").pools, IsEmpty());
 }
 

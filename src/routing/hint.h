@@ -7,6 +7,8 @@ namespace fairlead::routing {
 
 inline constexpr const char* kPreferredPool = "preferred_pool";
 inline constexpr const char* kPreferredWorker = "preferred_worker_id";
+// The cause of a worker that the caller of `pick` has excluded.
+inline constexpr const char* kExcluded = "excluded";
 
 struct HintOutcome {
   // The label: preferred_pool or preferred_worker_id.
@@ -14,7 +16,8 @@ struct HintOutcome {
   std::string value;
   bool accepted = false;
   // "" when accepted. Of a pool: pool_not_mapped, pool_ineligible. Of a worker: not_found,
-  // pool_ineligible, label_mismatch, overloaded, stale, excluded (by the caller of `pick`).
+  // pool_ineligible, label_mismatch, not_ready, overloaded, stale, excluded (by the caller of
+  // `pick`).
   std::string cause;
 
   bool operator==(const HintOutcome&) const = default;

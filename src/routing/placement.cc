@@ -21,15 +21,16 @@ const char* obstacle(const WorkerRegistry& registry, const Route& route, const W
                      std::span<const WorkerId> excluded) {
   const WorkerView* view = registry.find(worker);
   if (view == nullptr) return "not_found";
-  if (std::ranges::find(excluded, worker) != excluded.end()) return "excluded";
+  if (std::ranges::find(excluded, worker) != excluded.end()) return kExcluded;
   if (std::ranges::find(route.pools, view->report.pool) == route.pools.end()) {
     return "pool_ineligible";
   }
   if (first_mismatch(view->report.labels, route.placement)) return "label_mismatch";
+  if (!is_ready_for(view->report, route.topic)) return "not_ready";
   return view->overloaded ? "overloaded" : "";
 }
 
-NotPlaced not_placed(const Route& route, size_t matching) {
+NotPlaced not_placed(const WorkerRegistry& registry, const Route& route, size_t matching) {
   std::vector<std::string> pools;
   for (const PoolName& pool : route.pools) pools.push_back(pool.str());
   std::vector<std::string> labels;
@@ -37,6 +38,7 @@ NotPlaced not_placed(const Route& route, size_t matching) {
 
   std::string where = fmt::format("pool \"{}\"", join(pools, ","));
   if (!labels.empty()) where += " with " + join(labels, ", ");
+  if (registry.topics_matter()) where += " for " + route.topic.str();
   if (matching == 0) return {ReasonCode::kNoWorkers, "no workers in " + where};
   return {ReasonCode::kPoolOverloaded,
           fmt::format("all {} workers in {} are overloaded", matching, where)};
@@ -64,7 +66,10 @@ std::expected<Pick, NotPlaced> pick(const WorkerRegistry& registry, const Route&
 
   auto candidates = registry.candidates(route, excluded);
   if (candidates.best) return picked(candidates.best->id, false);
-  return std::unexpected(not_placed(route, candidates.matching));
+  if (const WorkerReport* last = registry.last_resort(route, excluded)) {
+    return picked(last->id, false);
+  }
+  return std::unexpected(not_placed(registry, route, candidates.matching));
 }
 
 std::string direct_subject(const WorkerId& worker) {

@@ -2,7 +2,8 @@
 //
 // A preferred worker is taken if it can take the job at all. Otherwise, of the workers in the
 // eligible pools that carry the placement labels and are not overloaded: the lowest score, then
-// the fewest of our own jobs in flight, then the most free capacity, then the id.
+// the fewest of our own jobs in flight, then the most free capacity, then the id. When all of them
+// refused a job since they were last heard, one of those nevertheless.
 #pragma once
 
 #include <expected>

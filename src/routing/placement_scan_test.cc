@@ -21,6 +21,8 @@ using job::ReasonCode;
 
 struct PlainWorker {
   bool present = false;
+  // It is remembered to the end of its TTL, though it may have left.
+  bool expires = false;
   WorkerReport report;
   MonotonicTime last_seen;
   // Every report in the current row; how many came before it.
@@ -100,11 +102,14 @@ class PlainRegistry {
  public:
   static constexpr Duration kTtl = std::chrono::seconds(30);
 
-  HeartbeatEffect heartbeat(const WorkerReport& report, MonotonicTime now) {
+  HeartbeatEffect heartbeat(WorkerReport report, MonotonicTime now) {
     PlainWorker& worker = workers_[report.id];
+    report.ready_topics = worker.present ? worker.report.ready_topics : introduced_[report.id];
+    introduced_.erase(report.id);
     bool could = worker.present && now - worker.last_seen <= kTtl && !worker.is_overloaded() &&
                  worker.report.pool == report.pool && worker.report.labels == report.labels;
     worker.present = true;
+    worker.expires = true;
     worker.report = report;
     worker.last_seen = now;
     worker.heard();
@@ -123,9 +128,7 @@ class PlainRegistry {
     for (auto& [id, worker] : workers_) {
       if (worker.jobs.contains(job)) worker.release(job);
     }
-    std::erase_if(workers_, [](const auto& entry) {
-      return !entry.second.present && entry.second.jobs.empty();
-    });
+    forget_unused();
   }
 
   void end(const JobId& job, const WorkerId& id) {
@@ -136,16 +139,27 @@ class PlainRegistry {
     if (known != workers_.end() && known->second.present) ++known->second.ended;
   }
 
+  void introduce(const WorkerId& id, const std::vector<std::string>& topics) {
+    auto known = workers_.find(id);
+    bool heard = known != workers_.end() && known->second.present;
+    (heard ? known->second.report.ready_topics : introduced_[id]) = topics;
+  }
+
+  void leave(const WorkerId& id) {
+    auto known = workers_.find(id);
+    if (known != workers_.end() && known->second.present) known->second.expire();
+  }
+
   std::vector<WorkerId> sweep(MonotonicTime now) {
     std::vector<WorkerId> expired;
     for (auto& [id, worker] : workers_) {
-      if (!worker.present || now - worker.last_seen <= kTtl) continue;
+      if (!worker.expires || now - worker.last_seen <= kTtl) continue;
+      worker.expires = false;
+      if (!worker.present) continue;
       worker.expire();
       expired.push_back(id);
     }
-    std::erase_if(workers_, [](const auto& entry) {
-      return !entry.second.present && entry.second.jobs.empty();
-    });
+    forget_unused();
     return expired;
   }
 
@@ -155,6 +169,7 @@ class PlainRegistry {
     auto eligible = [&](const PlainWorker& worker) {
       return worker.present && pool_set.contains(worker.report.pool) &&
              matches(worker.report.labels, route.placement) &&
+             takes(worker.report.ready_topics, route.topic) &&
              std::ranges::find(excluded, worker.report.id) == excluded.end();
     };
     if (auto it = workers_.find(WorkerId(route.preferred_worker)); it != workers_.end()) {
@@ -176,6 +191,16 @@ class PlainRegistry {
   const std::map<WorkerId, PlainWorker>& workers() const { return workers_; }
 
  private:
+  void forget_unused() {
+    std::erase_if(workers_, [](const auto& entry) {
+      return !entry.second.present && !entry.second.expires && entry.second.jobs.empty();
+    });
+  }
+
+  static bool takes(const std::vector<std::string>& topics, const Topic& topic) {
+    return topics.empty() || std::ranges::find(topics, topic.str()) != topics.end();
+  }
+
   static bool matches(const Labels& labels, const Labels& required) {
     return std::ranges::all_of(required, [&](const auto& label) {
       return labels.contains(label.first) && labels.at(label.first) == label.second;
@@ -192,6 +217,7 @@ class PlainRegistry {
   }
 
   std::map<WorkerId, PlainWorker> workers_;
+  std::map<WorkerId, std::vector<std::string>> introduced_;
 };
 
 // Takes both registries through the same random life.
@@ -201,7 +227,7 @@ class Life {
 
   void step() {
     now_ += std::chrono::milliseconds(draw(200));
-    switch (draw(10)) {
+    switch (draw(12)) {
       case 0:
       case 1:
       case 2:
@@ -222,6 +248,12 @@ class Life {
       case 9:
         sweep();
         break;
+      case 10:
+        introduce();
+        break;
+      case 11:
+        leave();
+        break;
     }
     if (draw(20) == 0) compare_workers();
     if (draw(20) == 0) compare_explanation();
@@ -231,6 +263,8 @@ class Life {
   uint32_t draw(uint32_t below) { return random_() % below; }
   WorkerId some_worker() { return WorkerId(fmt::format("w{}", draw(25))); }
   JobId some_job() { return JobId(fmt::format("j{}", draw(60))); }
+
+  Topic some_topic() { return Topic(fmt::format("t{}", draw(3))); }
 
   Labels some_labels(uint32_t values) {
     Labels labels;
@@ -264,6 +298,7 @@ class Life {
       if (draw(2)) route.pools.emplace_back(pool);
     }
     route.placement = some_labels(3);
+    route.topic = some_topic();
     if (draw(4) == 0) route.preferred_worker = some_worker().str();
     return route;
   }
@@ -307,6 +342,22 @@ class Life {
     ASSERT_EQ(registry_.sweep(now_), plain_.sweep(now_));
   }
 
+  // Seldom, so that there are times in which no worker is confined to some topics.
+  void introduce() {
+    WorkerId worker = some_worker();
+    std::vector<std::string> topics;
+    if (draw(8) == 0) topics.push_back(some_topic().str());
+    registry_.introduce(worker, topics);
+    plain_.introduce(worker, topics);
+  }
+
+  void leave() {
+    if (draw(4) != 0) return;
+    WorkerId worker = some_worker();
+    registry_.left(worker);
+    plain_.leave(worker);
+  }
+
   void compare_workers() {
     size_t present = 0;
     for (const auto& [id, plain] : plain_.workers()) {
@@ -333,10 +384,10 @@ class Life {
   void compare_explanation() {
     registry_.sweep(now_);
     plain_.sweep(now_);
-    static const PoolMap kMap = pool_map("topics: {t: [b, a]}\npools: {a: {}, b: {}}");
+    static const PoolMap kMap = pool_map("topics: {t0: [b, a]}\npools: {a: {}, b: {}}");
     Labels labels = some_labels(3);
     if (draw(3) == 0) labels["preferred_worker_id"] = some_worker().str();
-    RouteQuery query{.topic = Topic("t"), .labels = &labels};
+    RouteQuery query{.topic = Topic("t0"), .labels = &labels};
 
     Explanation explanation = explain(kMap, registry_, query, now_);
     std::vector<HintOutcome> hints;

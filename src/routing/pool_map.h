@@ -22,6 +22,8 @@ struct Pool {
   std::vector<std::string> capabilities;
   PoolStatus status = PoolStatus::kActive;
   std::string description;
+
+  bool operator==(const Pool&) const = default;
 };
 
 // Immutable; a copy shares nothing. To change the routing, parse a new one and swap it in.
@@ -42,6 +44,9 @@ class PoolMap {
   std::map<Topic, std::vector<PoolName>> topics_;
   std::map<PoolName, Pool> pools_;
 };
+
+// The topics whose jobs may go to other pools than before, by name.
+std::vector<Topic> changed_topics(const PoolMap& before, const PoolMap& after);
 
 // Reads the text of a `pools.yaml`:
 //

@@ -34,7 +34,14 @@ Heard WorkerRegistry::heartbeat(const WorkerReport& report, MonotonicTime now) {
 
   Worker& worker = *workers_.find_or_make(report.id).first;
   if (known && moves) index_.erase(worker);
+  std::vector<std::string> topics;
+  if (known) {
+    topics = std::move(worker.view.report.ready_topics);
+  } else if (auto introduced = introduced_.extract(report.id)) {
+    topics = std::move(introduced.mapped());
+  }
   worker.view.report = report;
+  worker.view.report.ready_topics = std::move(topics);
   sanitise(worker.view.report);
   worker.view.last_seen = now;
   worker.cpu_load = worker.view.report.cpu_load;
@@ -48,6 +55,24 @@ Heard WorkerRegistry::heartbeat(const WorkerReport& report, MonotonicTime now) {
 
   bool opened = !was_open && worker.open;
   return {.effect = opened ? HeartbeatEffect::kOpened : HeartbeatEffect::kRefreshed};
+}
+
+Heard WorkerRegistry::introduce(const WorkerId& id, std::vector<std::string> given) {
+  if (auto valid = validate(id); !valid) return {.problem = valid.error().message};
+  auto topics = validated_topics(std::move(given));
+  if (!topics) return {.problem = topics.error().message};
+  Worker* known = find_known(id);
+  if (known == nullptr || !known->present) {
+    introduced_.erase(id);
+    if (introduced_.size() >= limits::kIntroducedMax) introduced_.clear();
+    if (!topics->empty()) introduced_.emplace(id, *std::move(topics));
+    return {.effect = HeartbeatEffect::kRefreshed};
+  }
+  if (known->view.report.ready_topics == *topics) return {.effect = HeartbeatEffect::kRefreshed};
+  index_.erase(*known);
+  known->view.report.ready_topics = *std::move(topics);
+  index_.insert(*known);
+  return {.effect = known->open ? HeartbeatEffect::kOpened : HeartbeatEffect::kRefreshed};
 }
 
 void WorkerRegistry::hold(const JobId& job, const WorkerId& worker) {
@@ -82,7 +107,7 @@ void WorkerRegistry::refused(const WorkerId& worker) {
 const WorkerReport* WorkerRegistry::last_resort(const Route& route,
                                                 std::span<const WorkerId> excluded) const {
   if (refused_.empty()) return nullptr;
-  WaitClass wanted{route.pools, route.placement};
+  WaitClass wanted{route.pools, route.placement, route.topic};
   std::ranges::sort(wanted.pools);
   const WorkerReport* first = nullptr;
   size_t fitting = 0;
@@ -99,6 +124,16 @@ const WorkerReport* WorkerRegistry::last_resort(const Route& route,
   return fitting == candidates(route, excluded).matching ? first : nullptr;
 }
 
+void WorkerRegistry::left(const WorkerId& worker) {
+  Worker* known = find_known(worker);
+  if (known && known->present) leave(*known);
+}
+
+bool WorkerRegistry::heard_lately(const WorkerId& worker, MonotonicTime now) const {
+  const Worker* known = find_known(worker);
+  return known && known->expires && now - known->view.last_seen <= ttl_;
+}
+
 bool WorkerRegistry::alive(const WorkerId& worker, MonotonicTime now) const {
   const Worker* known = find_present(worker);
   return known && now - known->view.last_seen <= ttl_;
@@ -112,9 +147,14 @@ std::vector<WorkerId> WorkerRegistry::sweep(MonotonicTime now) {
     MonotonicTime expires = worker.view.last_seen + ttl_;
     if (expires >= now) {
       expiries_.emplace(expires, &worker);
-    } else {
+      continue;
+    }
+    worker.expires = false;
+    if (worker.present) {
       expired.push_back(worker.key());
       leave(worker);
+    } else {
+      forget_if_unused(worker);
     }
   }
   std::ranges::sort(expired);
@@ -137,6 +177,16 @@ void WorkerRegistry::visit(const std::function<void(const WorkerView&)>& visitor
   for (const auto& [id, number] : ids_.numbers()) visitor(show(*workers_.find(id)));
 }
 
+std::map<std::string, size_t> WorkerRegistry::count_by_pool(MonotonicTime now) const {
+  std::map<std::string, size_t> counts;
+  visit([&](const WorkerView& worker) {
+    if (now - worker.last_seen > ttl_) return;
+    const std::string& pool = worker.report.pool.str();
+    ++counts[pool.empty() ? "(none)" : pool];
+  });
+  return counts;
+}
+
 std::vector<JobId> WorkerRegistry::held_jobs(const WorkerId& worker) const {
   std::vector<JobId> jobs;
   const Worker* known = find_known(worker);
@@ -155,7 +205,8 @@ WorkerRegistry::Candidates WorkerRegistry::candidates(const Route& route,
   std::ranges::sort(absent);
   absent.erase(std::ranges::unique(absent).begin(), absent.end());
 
-  WorkerIndex::Found found = index_.find(route.pools, route.placement, absent, route.found);
+  WorkerIndex::Found found =
+      index_.find(route.pools, route.placement, route.topic, absent, route.found);
   if (found.best == nullptr) return {.matching = found.matching};
   recent_ = static_cast<Worker*>(found.best);
   return {.best = found.best->report, .matching = found.matching};
@@ -176,7 +227,9 @@ void WorkerRegistry::enter(Worker& worker) {
   worker.rank.ordinal = ordinal_of(worker.key());
   worker.present = true;
   ++present_;
-  expiries_.emplace(worker.view.last_seen + ttl_, &worker);
+  if (!std::exchange(worker.expires, true)) {
+    expiries_.emplace(worker.view.last_seen + ttl_, &worker);
+  }
 }
 
 void WorkerRegistry::leave(Worker& worker) {
@@ -209,7 +262,7 @@ void WorkerRegistry::detach(HeldJob& job) {
 }
 
 void WorkerRegistry::forget_if_unused(Worker& worker) {
-  if (worker.present || worker.jobs != nullptr) return;
+  if (worker.present || worker.expires || worker.jobs != nullptr) return;
   if (recent_ == &worker) recent_ = nullptr;
   workers_.erase(worker.key(), [](const Worker&) {});
 }

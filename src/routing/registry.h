@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <queue>
 #include <span>
 #include <string>
@@ -47,7 +48,7 @@ class WorkerRegistry {
   struct Candidates {
     // The best that is not overloaded; nullptr when there is none. Valid until the next change.
     const WorkerReport* best = nullptr;
-    // All in the pools with the labels, overloaded ones too.
+    // All in the pools with the labels that take the topic, overloaded ones too.
     size_t matching = 0;
   };
 
@@ -58,7 +59,14 @@ class WorkerRegistry {
   // Takes in what a worker said at `now`. Refused: an invalid report, one older than what is known
   // of the worker, a new worker when there are kWorkersMax. Warm start passes the time at which a
   // snapshot was taken, so that it neither outlives its age nor overrides a live heartbeat.
+  // Topics are not said in a heartbeat: those of the report are not looked at.
   Heard heartbeat(const WorkerReport& report, MonotonicTime now);
+  // The worker introduced itself: from now on it takes jobs of these topics only, or of all when
+  // there are none, until it is forgotten (RT-13). One that was not heard yet is remembered for its
+  // first heartbeat.
+  Heard introduce(const WorkerId& worker, std::vector<std::string> topics);
+  // Whether any worker takes jobs of some topics only.
+  bool topics_matter() const { return index_.confined() > 0; }
 
   // The job is handed, or being handed, to the worker, which need not be known (yet, or any more).
   // A job held elsewhere moves; one held there already stays as it is.
@@ -74,8 +82,14 @@ class WorkerRegistry {
   // nullptr when there is. Valid until the next change.
   const WorkerReport* last_resort(const Route& route, std::span<const WorkerId> excluded) const;
 
+  // The worker listens for no more jobs: it is as if it had never been heard, but for what it
+  // holds. It comes back with its next heartbeat.
+  void left(const WorkerId& worker);
+
   // Known and heard within the TTL, inclusive.
   bool alive(const WorkerId& worker, MonotonicTime now) const;
+  // The same of a worker that may have left since: what it has may yet end well.
+  bool heard_lately(const WorkerId& worker, MonotonicTime now) const;
   // Forgets the workers that are alive no longer, and names them, sorted. What they held stays
   // held, and counts again when they come back. Touches each worker about once in a TTL.
   std::vector<WorkerId> sweep(MonotonicTime now);
@@ -86,6 +100,8 @@ class WorkerRegistry {
   std::vector<WorkerView> workers() const;
   void visit(const std::function<void(const WorkerView&)>& visitor) const;
   size_t size() const { return present_; }
+  // Those that are alive, by pool; a worker without one counts as "(none)" (REG-2).
+  std::map<std::string, size_t> count_by_pool(MonotonicTime now) const;
   // Sorted; also of a worker that is not known.
   std::vector<JobId> held_jobs(const WorkerId& worker) const;
 
@@ -109,6 +125,8 @@ class WorkerRegistry {
     bool present = false;
     // A job could not be handed to it since it was last heard.
     bool refused = false;
+    // There is an expiry for it: also when it has left.
+    bool expires = false;
     // All but the report and the time is brought up to date when it is shown.
     mutable WorkerView view;
   };
@@ -142,11 +160,13 @@ class WorkerRegistry {
   Directory<HeldJob> jobs_;
   // Of the present ones.
   IdOrder ids_;
+  // Topics of those that were introduced and not heard yet.
+  std::map<WorkerId, std::vector<std::string>> introduced_;
   // Those that are `refused`; few.
   std::vector<WorkerId> refused_;
   // Mutable: views and rankings are made when they are first asked for.
   mutable WorkerIndex index_;
-  // One for each present worker, not later than it expires.
+  // One for each worker that `expires`, not later than that.
   std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> expiries_;
 };
 

@@ -87,6 +87,33 @@ TEST(Registry, SweepForgetsAndNamesTheExpired) {
   EXPECT_THAT(registry.sweep(at(32)), IsEmpty());
 }
 
+TEST(Registry, AWorkerThatLeftIsForgottenAtOnceAndNotLost) {
+  WorkerRegistry registry(std::chrono::seconds(30));
+  registry.heartbeat(worker("w"), at(0));
+  registry.left(WorkerId("w"));
+  registry.left(WorkerId("unknown"));
+  EXPECT_EQ(registry.size(), 0u);
+  EXPECT_EQ(registry.find(WorkerId("w")), nullptr);
+  EXPECT_FALSE(registry.alive(WorkerId("w"), at(1)));
+  EXPECT_TRUE(registry.heard_lately(WorkerId("w"), at(30)));
+  EXPECT_FALSE(registry.heard_lately(WorkerId("w"), at(31)));
+  EXPECT_THAT(registry.sweep(at(31)), IsEmpty());
+  EXPECT_FALSE(registry.heard_lately(WorkerId("w"), at(1)));
+}
+
+TEST(Registry, AWorkerThatLeftAndCameBackExpiresByItsLastHeartbeat) {
+  WorkerRegistry registry(std::chrono::seconds(30));
+  registry.heartbeat(busy_worker("w", 1, 2), at(0));
+  registry.hold(JobId("j"), WorkerId("w"));
+  registry.left(WorkerId("w"));
+  EXPECT_THAT(registry.held_jobs(WorkerId("w")), ElementsAre(JobId("j")));
+  EXPECT_EQ(registry.heartbeat(busy_worker("w", 1, 2), at(10)).effect, HeartbeatEffect::kOpened);
+  EXPECT_EQ(registry.find(WorkerId("w"))->load, 1);
+  EXPECT_THAT(registry.sweep(at(31)), IsEmpty());
+  EXPECT_THAT(registry.sweep(at(41)), ElementsAre(WorkerId("w")));
+  EXPECT_THAT(registry.sweep(at(100)), IsEmpty());
+}
+
 TEST(Registry, AHeartbeatPutsExpiryOff) {
   WorkerRegistry registry(std::chrono::seconds(30));
   registry.heartbeat(worker("w"), at(0));
@@ -293,6 +320,17 @@ TEST(Registry, IdsInAnOrderMadeToExhaustTheirNumbersStayOrdered) {
     ASSERT_EQ(candidates.best->id, WorkerId(fmt::format("a{:03}", i)));
     registry.hold(JobId(std::to_string(i)), candidates.best->id);
   }
+}
+
+TEST(Registry, CountsTheLivingByPool) {
+  WorkerRegistry registry;
+  registry.heartbeat(worker("dead", "a"), at(0));
+  registry.heartbeat(worker("w1", "a"), at(20));
+  registry.heartbeat(worker("w2", "b"), at(20));
+  registry.heartbeat(worker("w3", "b"), at(20));
+  registry.heartbeat(worker("w4", ""), at(20));
+  EXPECT_EQ(registry.count_by_pool(at(40)),
+            (std::map<std::string, size_t>{{"(none)", 1}, {"a", 1}, {"b", 2}}));
 }
 
 }  // namespace fairlead::routing

@@ -46,6 +46,7 @@ bool RememberedRoutes::make_key(const RouteQuery& query) {
   constexpr std::string_view kWorkerHint = kPreferredWorker;
   constexpr std::string_view kPoolHint = kPreferredPool;
   key_.clear();
+  key_ += query.topics_matter ? '1' : '0';
   append_text(key_, query.topic.str());
   for (const std::string& need : query.requires_) append_text(key_, need);
   // Ends the needs: no length of a text.

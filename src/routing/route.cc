@@ -59,11 +59,13 @@ std::string nothing_eligible(const PoolMap& map, const Topic& topic,
   return detail;
 }
 
-std::string wait_class_of(const Route& route) {
-  if (std::ranges::is_sorted(route.pools)) return wait_class_text(route.pools, route.placement);
+std::string wait_class_of(const Route& route, const Topic& topic) {
+  if (std::ranges::is_sorted(route.pools)) {
+    return wait_class_text(route.pools, route.placement, topic);
+  }
   std::vector<PoolName> pools = route.pools;
   std::ranges::sort(pools);
-  return wait_class_text(pools, route.placement);
+  return wait_class_text(pools, route.placement, topic);
 }
 
 }  // namespace
@@ -105,7 +107,8 @@ std::expected<Route, Refusal> resolve(const PoolMap& map, const RouteQuery& quer
     return refused(nothing_eligible(map, topic, mapped, needs, route.preferred_pool), route,
                    "pool_ineligible");
   }
-  route.wait_class = wait_class_of(route);
+  route.wait_class = wait_class_of(route, query.topics_matter ? topic : Topic());
+  route.topic = std::move(topic);
   return resolved;
 }
 

@@ -20,12 +20,16 @@ struct RouteQuery {
   std::vector<std::string> requires_;
   // All of the job's labels; may be nullptr.
   const Labels* labels = nullptr;
+  // Some worker takes jobs of some topics only: then those of different topics wait for different
+  // workers.
+  bool topics_matter = false;
 };
 
 struct Route {
   // The eligible pools in the topic's order; at least one.
   std::vector<PoolName> pools;
   Labels placement;
+  Topic topic;
   // The hints, "" when not given. A preferred pool is then the only one of `pools`.
   std::string preferred_worker;
   std::string preferred_pool;

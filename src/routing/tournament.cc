@@ -53,6 +53,8 @@ void Tournament::play(Member member, const Rank& rank) {
   for (Row& row : rows_) {
     Slot* slots = row[place / kGroup].slots;
     uint32_t own = place % kGroup;
+    // Who won below is who won before: nothing changes from here on.
+    if (slots[own] == winner) return;
     slots[own] = winner;
     // The others play first: that need not wait for the row below.
     uint32_t rival = better(slots, better(slots, own ^ 1, own ^ 2), own ^ 3);

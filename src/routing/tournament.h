@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/huge_pages.h"
 #include "routing/rank.h"
 
 namespace fairlead::routing {
@@ -46,12 +47,14 @@ class Tournament {
     Rank rank = kNotIn;
     // As wide as the rest: a copy is then two whole moves.
     uint64_t member = 0;
+
+    bool operator==(const Slot&) const = default;
   };
   // Those who play against each other: two cache lines.
   struct alignas(kGroup * sizeof(Slot)) Group {
     Slot slots[kGroup];
   };
-  using Row = std::vector<Group>;
+  using Row = std::vector<Group, HugePages<Group>>;
 
   // Of two places in a group. Which one it is cannot be predicted, so there is no branch on it.
   static uint32_t better(const Slot* slots, uint32_t a, uint32_t b) {

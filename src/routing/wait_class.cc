@@ -13,6 +13,7 @@ namespace fairlead::routing {
 namespace {
 
 constexpr std::string_view kPoolsField = "pools=";
+constexpr std::string_view kTopicField = "topic=";
 constexpr size_t kTextBytesUsual = 100;
 
 constexpr std::array<bool, 256> kPlain = [] {
@@ -59,13 +60,19 @@ std::string unescaped(std::string_view text) {
 
 }  // namespace
 
-std::string wait_class_text(const std::vector<PoolName>& pools, const Labels& placement) {
+std::string wait_class_text(const std::vector<PoolName>& pools, const Labels& placement,
+                            const Topic& topic) {
   std::string text;
   text.reserve(kTextBytesUsual);
   text += kPoolsField;
   for (const PoolName& pool : pools) {
     if (&pool != &pools.front()) text += ',';
     append_escaped(text, pool.str());
+  }
+  if (!topic.empty()) {
+    text += ';';
+    text += kTopicField;
+    append_escaped(text, topic.str());
   }
   for (const auto& [name, value] : placement) {
     text += ';';
@@ -89,7 +96,12 @@ Result<WaitClass> parse_wait_class(std::string_view text) {
   for (std::string_view pool : split(fields.front(), ',')) {
     wait_class.pools.emplace_back(unescaped(pool));
   }
-  for (std::string_view label : std::span(fields).subspan(1)) {
+  auto labels = std::span(fields).subspan(1);
+  if (!labels.empty() && labels.front().starts_with(kTopicField)) {
+    wait_class.topic = Topic(unescaped(labels.front().substr(kTopicField.size())));
+    labels = labels.subspan(1);
+  }
+  for (std::string_view label : labels) {
     size_t equals = label.find('=');
     if (equals == std::string_view::npos) return malformed();
     wait_class.placement.emplace(unescaped(label.substr(0, equals)),
@@ -97,13 +109,16 @@ Result<WaitClass> parse_wait_class(std::string_view text) {
   }
   bool ascending =
       std::ranges::adjacent_find(wait_class.pools, std::greater_equal{}) == wait_class.pools.end();
-  if (!ascending || wait_class_text(wait_class.pools, wait_class.placement) != text)
+  if (!ascending ||
+      wait_class_text(wait_class.pools, wait_class.placement, wait_class.topic) != text) {
     return malformed();
+  }
   return wait_class;
 }
 
 bool fits(const WaitClass& wait_class, const WorkerReport& worker) {
   return std::ranges::binary_search(wait_class.pools, worker.pool) &&
+         is_ready_for(worker, wait_class.topic) &&
          first_mismatch(worker.labels, wait_class.placement) == nullptr;
 }
 

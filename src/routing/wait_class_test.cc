@@ -11,7 +11,7 @@ namespace fairlead::routing {
 namespace {
 
 std::string text_of(const WaitClass& wait_class) {
-  return wait_class_text(wait_class.pools, wait_class.placement);
+  return wait_class_text(wait_class.pools, wait_class.placement, wait_class.topic);
 }
 
 }  // namespace
@@ -30,6 +30,24 @@ TEST(WaitClass, ComesBackFromItsText) {
   auto parsed = parse_wait_class(text_of(wait_class));
   ASSERT_TRUE(parsed);
   EXPECT_EQ(*parsed, wait_class);
+}
+
+TEST(WaitClass, NamesTheTopicWhereItMatters) {
+  WaitClass wait_class{
+      .pools = {PoolName("a")}, .placement = {{"node.zone", "eu"}}, .topic = Topic("job.x;y")};
+  EXPECT_EQ(text_of(wait_class), "pools=a;topic=job.x%3By;node.zone=eu");
+  auto parsed = parse_wait_class(text_of(wait_class));
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(*parsed, wait_class);
+  EXPECT_FALSE(parse_wait_class("pools=a;topic="));
+
+  WorkerReport report = worker("w", "a");
+  report.labels = {{"node.zone", "eu"}};
+  EXPECT_TRUE(fits(wait_class, report));
+  report.ready_topics = {"job.x;y"};
+  EXPECT_TRUE(fits(wait_class, report));
+  report.ready_topics = {"job.z"};
+  EXPECT_FALSE(fits(wait_class, report));
 }
 
 TEST(WaitClass, SeparatorsInNamesDoNotMakeTwoClassesOne) {

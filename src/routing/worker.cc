@@ -33,6 +33,27 @@ double percent(double load) {
 
 }  // namespace
 
+bool is_ready_for(const WorkerReport& report, const Topic& topic) {
+  return report.ready_topics.empty() || topic.empty() ||
+         std::ranges::binary_search(report.ready_topics, topic.str());
+}
+
+Result<std::vector<std::string>> validated_topics(std::vector<std::string> topics) {
+  if (topics.size() > limits::kReadyTopicsMax) {
+    return fail(ErrorCode::kInvalid, fmt::format("worker names {} topics, at most {} are allowed",
+                                                 topics.size(), limits::kReadyTopicsMax));
+  }
+  for (const std::string& topic : topics) {
+    if (topic.size() <= limits::kTopicBytesMax) continue;
+    return fail(ErrorCode::kInvalid, fmt::format("worker names a topic of {} bytes, at most {} are "
+                                                 "allowed",
+                                                 topic.size(), limits::kTopicBytesMax));
+  }
+  std::ranges::sort(topics);
+  topics.erase(std::ranges::unique(topics).begin(), topics.end());
+  return topics;
+}
+
 Result<void> validate(const WorkerId& id) {
   const std::string& text = id.str();
   if (text.empty()) return fail(ErrorCode::kInvalid, "worker id is empty");

@@ -26,7 +26,15 @@ struct WorkerReport {
   std::vector<std::string> capabilities;
   std::string region;
   std::string type;
+  // The topics it takes jobs of, sorted; empty: of all. Not said in a heartbeat, but when the
+  // worker introduces itself (RT-13).
+  std::vector<std::string> ready_topics;
 };
+
+// RT-13. Of a worker that named its topics, whether this is one; others take all.
+bool is_ready_for(const WorkerReport& report, const Topic& topic);
+// Sorts them, each once. kInvalid when there are more than a worker may name.
+Result<std::vector<std::string>> validated_topics(std::vector<std::string> topics);
 
 // Whether the id can be the middle token of `worker.<id>.jobs`: no dots, wildcards, white space or
 // control bytes, and not too long (H-24).

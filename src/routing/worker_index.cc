@@ -13,8 +13,13 @@ namespace fairlead::routing {
 static_assert(WorkerIndex::kLabelSeatsMax >= limits::kWorkersMax, "any single view fits");
 
 struct WorkerIndex::LabelView {
+  bool wants(const WorkerReport& worker) const {
+    return is_ready_for(worker, topic) && first_mismatch(worker.labels, placement) == nullptr;
+  }
+
   Pool* pool = nullptr;
   Labels placement;
+  Topic topic;  // empty: it does not matter
   CandidateView workers;
   std::list<LabelView*>::iterator use;
 };
@@ -29,7 +34,10 @@ struct WorkerIndex::Pool {
   }
 
   CandidateView all;
-  std::unordered_map<Labels, std::unique_ptr<LabelView>, LabelsHash> by_labels;
+  // Of these, those that take jobs of some topics only. Without any, views are made for no topic.
+  size_t confined = 0;
+  using ByLabels = std::unordered_map<Labels, std::unique_ptr<LabelView>, LabelsHash>;
+  std::unordered_map<Topic, ByLabels> views;
   // Of the labels that can constrain placement.
   std::map<std::string, std::map<std::string, Carriers>> carriers;
 };
@@ -49,12 +57,17 @@ void WorkerIndex::insert(Candidate& worker) {
   if (!pool) pool = std::make_unique<Pool>();
 
   pool->all.add(worker);
+  const bool confined = !worker.report->ready_topics.empty();
+  pool->confined += confined;
+  confined_ += confined;
   for (const auto& label : worker.report->labels) {
     if (is_placement_label(label.first)) pool->carriers[label.first][label.second].insert(&worker);
   }
   // In no order, which is fine: what one view finds does not depend on the others.
-  for (auto& [placement, view] : pool->by_labels) {
-    if (first_mismatch(worker.report->labels, placement) == nullptr) view->workers.add(worker);
+  for (auto& [topic, by_labels] : pool->views) {
+    for (auto& [placement, view] : by_labels) {
+      if (view->wants(*worker.report)) view->workers.add(worker);
+    }
   }
   label_seats_ += worker.seats.size() - 1;
   keep_bounds();
@@ -68,6 +81,9 @@ void WorkerIndex::erase(Candidate& worker) {
   ++version_;
   label_seats_ -= worker.seats.size() - 1;
   while (!worker.seats.empty()) worker.seats.back().view->remove(worker);
+  const bool confined = !worker.report->ready_topics.empty();
+  pool.confined -= confined;
+  confined_ -= confined;
   for (const auto& [name, value] : worker.report->labels) {
     if (!is_placement_label(name)) continue;
     auto values = pool.carriers.find(name);
@@ -78,7 +94,7 @@ void WorkerIndex::erase(Candidate& worker) {
   }
   if (pool.all.size() > 0) return;
 
-  while (!pool.by_labels.empty()) drop_view(*pool.by_labels.begin()->second);
+  while (!pool.views.empty()) drop_view(*pool.views.begin()->second.begin()->second);
   pools_.erase(found);
 }
 
@@ -87,7 +103,7 @@ void WorkerIndex::update(Candidate& worker) {
 }
 
 WorkerIndex::Found WorkerIndex::find(const std::vector<PoolName>& pools, const Labels& placement,
-                                     std::span<const Candidate* const> excluded,
+                                     const Topic& topic, std::span<const Candidate* const> excluded,
                                      FoundViews& found) {
   Found result;
   auto look_at = [&](CandidateView* view) {
@@ -104,7 +120,7 @@ WorkerIndex::Found WorkerIndex::find(const std::vector<PoolName>& pools, const L
   for (const PoolName& name : pools) {
     auto pool = pools_.find(name);
     if (pool == pools_.end()) continue;
-    CandidateView* view = view_of(*pool->second, placement);
+    CandidateView* view = view_of(*pool->second, placement, topic);
     if (view == nullptr) continue;
     found.views.push_back(view);
     look_at(view);
@@ -114,17 +130,21 @@ WorkerIndex::Found WorkerIndex::find(const std::vector<PoolName>& pools, const L
   return result;
 }
 
-CandidateView* WorkerIndex::view_of(Pool& pool, const Labels& placement) {
-  if (placement.empty()) return &pool.all;
-  auto found = pool.by_labels.find(placement);
-  if (found == pool.by_labels.end()) return make_view(pool, placement);
+CandidateView* WorkerIndex::view_of(Pool& pool, const Labels& placement, const Topic& asked) {
+  static const Topic kAny;
+  const Topic& topic = pool.confined > 0 ? asked : kAny;
+  if (placement.empty() && topic.empty()) return &pool.all;
+  auto by_labels = pool.views.find(topic);
+  if (by_labels == pool.views.end()) return make_view(pool, placement, topic);
+  auto found = by_labels->second.find(placement);
+  if (found == by_labels->second.end()) return make_view(pool, placement, topic);
 
   LabelView& view = *found->second;
   by_use_.splice(by_use_.begin(), by_use_, view.use);
   return &view.workers;
 }
 
-CandidateView* WorkerIndex::make_view(Pool& pool, const Labels& placement) {
+CandidateView* WorkerIndex::make_view(Pool& pool, const Labels& placement, const Topic& topic) {
   const Carriers* rarest = nullptr;
   for (const auto& label : placement) {
     const Carriers* carriers = pool.carriers_of(label);
@@ -133,13 +153,19 @@ CandidateView* WorkerIndex::make_view(Pool& pool, const Labels& placement) {
   }
 
   ++version_;
-  std::unique_ptr<LabelView>& view = pool.by_labels[placement];
+  std::unique_ptr<LabelView>& view = pool.views[topic][placement];
   view = std::make_unique<LabelView>();
   view->pool = &pool;
   view->placement = placement;
+  view->topic = topic;
   view->use = by_use_.insert(by_use_.begin(), view.get());
-  for (Candidate* worker : *rarest) {
-    if (first_mismatch(worker->report->labels, placement) == nullptr) view->workers.add(*worker);
+  auto add = [&](Candidate* worker) {
+    if (view->wants(*worker->report)) view->workers.add(*worker);
+  };
+  if (rarest) {
+    std::ranges::for_each(*rarest, add);
+  } else {
+    std::ranges::for_each(pool.all.members(), add);
   }
   label_seats_ += view->workers.size();
   keep_bounds();
@@ -151,7 +177,10 @@ void WorkerIndex::drop_view(LabelView& view) {
   label_seats_ -= view.workers.size();
   view.workers.remove_all();
   by_use_.erase(view.use);
-  view.pool->by_labels.erase(Labels(view.placement));
+  auto& views = view.pool->views;
+  auto by_labels = views.find(view.topic);
+  by_labels->second.erase(Labels(view.placement));
+  if (by_labels->second.empty()) views.erase(by_labels);
 }
 
 void WorkerIndex::keep_bounds() {

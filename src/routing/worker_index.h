@@ -3,6 +3,7 @@
 //   pool "gpu" ─┬─ view of all                   every worker of the pool; always there
 //               ├─ view {node.zone=eu}           made when first asked for, from the workers of
 //               ├─ view {node.os=x, node.zone=eu}  the rarest label, and kept while it is used
+//               ├─ view {} of topic job.x        where some workers take some topics only
 //               └─ label → value → workers
 #pragma once
 
@@ -42,16 +43,21 @@ class WorkerIndex {
   WorkerIndex(const WorkerIndex&) = delete;
   WorkerIndex& operator=(const WorkerIndex&) = delete;
 
-  // REQUIRES: not in; `report` is set, and its pool and labels do not change while it is in.
+  // REQUIRES: not in; `report` is set, and its pool, labels and topics do not change while it is
+  // in.
   void insert(Candidate& worker);
   void erase(Candidate& worker);
   // Call after the rank or the openness of a worker changed.
   void update(Candidate& worker);
 
   // REQUIRES: `pools` names none twice; `excluded` is sorted, names none twice, and all are in;
-  // `found` is new, or from an earlier call with the same pools and labels.
-  Found find(const std::vector<PoolName>& pools, const Labels& placement,
+  // `found` is new, or from an earlier call with the same pools, labels and topic. An empty topic
+  // is one that every worker takes.
+  Found find(const std::vector<PoolName>& pools, const Labels& placement, const Topic& topic,
              std::span<const Candidate* const> excluded, FoundViews& found);
+
+  // Workers that take jobs of some topics only.
+  size_t confined() const { return confined_; }
 
   size_t label_views() const { return by_use_.size(); }
   size_t label_seats() const { return label_seats_; }
@@ -64,8 +70,8 @@ class WorkerIndex {
   };
   using Carriers = std::set<Candidate*, ByOrdinal>;
 
-  CandidateView* view_of(Pool& pool, const Labels& placement);
-  CandidateView* make_view(Pool& pool, const Labels& placement);
+  CandidateView* view_of(Pool& pool, const Labels& placement, const Topic& topic);
+  CandidateView* make_view(Pool& pool, const Labels& placement, const Topic& topic);
   void drop_view(LabelView& view);
   void keep_bounds();
 
@@ -76,6 +82,7 @@ class WorkerIndex {
   std::list<LabelView*> by_use_;
   // In all the views with labels.
   size_t label_seats_ = 0;
+  size_t confined_ = 0;
   // Grows when a worker, and with it a pool, or a view comes or goes.
   uint64_t version_ = 1;
 };

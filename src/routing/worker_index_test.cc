@@ -37,8 +37,8 @@ class SmallIndex {
   std::string find(const Labels& placement) {
     // Asked twice: what is remembered is what is found.
     FoundViews& remembered = found_[placement];
-    auto fresh = index_.find({PoolName("default")}, placement, {}, remembered);
-    auto found = index_.find({PoolName("default")}, placement, {}, remembered);
+    auto fresh = index_.find({PoolName("default")}, placement, {}, {}, remembered);
+    auto found = index_.find({PoolName("default")}, placement, {}, {}, remembered);
     EXPECT_EQ(found.best, fresh.best);
     EXPECT_EQ(found.matching, fresh.matching);
     return fmt::format("{} of {}", found.best ? found.best->report->id.str() : "none",

@@ -81,11 +81,13 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 }
 
 // In the child, where only calls that are safe after a fork may be made.
-[[noreturn]] void become(const char* program, char** words, char** variables, const int (&ends)[4],
-                         int failure, pid_t parent) {
+[[noreturn]] void become(const ChildSpec& spec, char** words, char** variables,
+                         const int (&ends)[4], int failure, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // it died before we asked
+  // Not later: the program may start others before its parent has come to say so.
+  if (spec.watchdog) spec.watchdog->guard(::getpid());
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -96,7 +98,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   int report = ::fcntl(failure, F_DUPFD_CLOEXEC, 10);
   for (int i = 0; i <= kProgressDescriptor; ++i) ::dup2(moved[i], i);
   ::close_range(kProgressDescriptor + 1, ~0u, CLOSE_RANGE_CLOEXEC);
-  ::execve(program, words, variables);
+  ::execve(spec.program.c_str(), words, variables);
   int error = errno;
   (void)!::write(report, &error, sizeof(error));
   ::_exit(127);
@@ -140,8 +142,7 @@ Result<ChildProcess> ChildProcess::start(const ChildSpec& spec) {
   const pid_t id = ::fork();
   if (id < 0) return no_room("cannot start a process");
   if (id == 0) {
-    become(spec.program.c_str(), words.data(), variables.data(), ends, failure.writing.get(),
-           parent);
+    become(spec, words.data(), variables.data(), ends, failure.writing.get(), parent);
   }
   ::setpgid(id, id);  // both sides do it, so that the group is there whoever comes first
   failure.writing.reset();
@@ -149,13 +150,12 @@ Result<ChildProcess> ChildProcess::start(const ChildSpec& spec) {
   ssize_t count = 0;
   while ((count = ::read(failure.reading.get(), &error, sizeof(error))) < 0 && errno == EINTR) {
   }
-  if (count == sizeof(error)) {
-    ::waitpid(id, nullptr, 0);
-    return fail(ErrorCode::kInvalid, spec.program + ": " + std::strerror(error));
-  }
-
   ChildProcess child;
   child.id_ = id;
+  child.watchdog_ = spec.watchdog;
+  if (count == sizeof(error)) {
+    return fail(ErrorCode::kInvalid, spec.program + ": " + std::strerror(error));
+  }
   child.output_ = output.reading.release();
   child.errors_ = errors.reading.release();
   child.progress_ = progress.reading.release();
@@ -167,6 +167,7 @@ Result<ChildProcess> ChildProcess::start(const ChildSpec& spec) {
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : id_(std::exchange(other.id_, -1)),
+      watchdog_(other.watchdog_),
       output_(std::exchange(other.output_, -1)),
       errors_(std::exchange(other.errors_, -1)),
       progress_(std::exchange(other.progress_, -1)),
@@ -176,10 +177,16 @@ ChildProcess::~ChildProcess() {
   for (int end : {output_, errors_, progress_}) {
     if (end >= 0) ::close(end);
   }
-  if (id_ < 0 || end_) return;
+  if (id_ >= 0 && !end_) reap();
+}
+
+int ChildProcess::reap() {
   ::kill(-id_, SIGKILL);
-  while (::waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
+  if (watchdog_) watchdog_->release(id_);
+  int status = 0;
+  while (::waitpid(id_, &status, 0) < 0 && errno == EINTR) {
   }
+  return status;
 }
 
 void ChildProcess::signal(int number) {
@@ -194,10 +201,7 @@ std::optional<ChildEnd> ChildProcess::poll() {
       about.si_pid == 0) {
     return std::nullopt;
   }
-  ::kill(-id_, SIGKILL);
-  int status = 0;
-  while (::waitpid(id_, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = reap();
   end_ = WIFEXITED(status) ? ChildEnd{WEXITSTATUS(status), 0} : ChildEnd{0, WTERMSIG(status)};
   return end_;
 }

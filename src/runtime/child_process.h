@@ -1,7 +1,8 @@
 // A program that runs beside us, in a process group of its own: what it starts dies with it.
 //
 // Its standard input is a file, its standard output, its errors and its descriptor 3 are pipes that
-// the owner reads. It holds none of our other descriptors, and it is killed when we die.
+// the owner reads. It holds none of our other descriptors, and it is killed when we die; with a
+// watchdog, all of its group is.
 #pragma once
 
 #include <optional>
@@ -12,6 +13,7 @@
 #include <sys/types.h>
 
 #include "base/result.h"
+#include "runtime/watchdog.h"
 
 namespace fairlead {
 
@@ -21,6 +23,8 @@ struct ChildSpec {
   // Added to the variables that we have ourselves.
   std::vector<std::pair<std::string, std::string>> variables;
   std::string input_path;  // empty: nothing to read
+  // Guards its group from before the program begins until it has ended; outlives it. nullptr: none.
+  const Watchdog* watchdog = nullptr;
 };
 
 struct ChildEnd {
@@ -57,8 +61,11 @@ class ChildProcess {
 
  private:
   ChildProcess() = default;
+  // Ends what is left of the group, and takes the end of the program; its status.
+  int reap();
 
   pid_t id_ = -1;
+  const Watchdog* watchdog_ = nullptr;
   int output_ = -1;
   int errors_ = -1;
   int progress_ = -1;

@@ -1,6 +1,7 @@
 #include "scheduler/commits.h"
 
 #include "base/planted.h"
+#include "job/request.h"
 #include "scheduler/ending.h"
 
 namespace fairlead::scheduler {
@@ -25,12 +26,12 @@ Task<Result<store::Receipt>> Commits::follow(store::Answer<store::Receipt> answe
   if (!applied) co_return receipt;
   const job::Record& record = *applied->record;
   if (!job::holds_worker_slot(record)) replica_.registry.release(record.id);
-  if (replica_.watcher) replica_.watcher(record);
+  if (replica_.watcher) replica_.watcher(applied->record);
   if (!messages.empty()) {
     replica_.nursery.spawn(publish_messages(std::move(messages), applied->messages));
   }
   if (!planted(PlantedBug::kWakeUpLost)) {
-    for (store::Claim& claim : applied->claimed) on_claimed_(std::move(claim));
+    for (store::Claim& claim : applied->claimed) hooks_.on_claimed(std::move(claim));
   }
   co_return receipt;
 }
@@ -44,7 +45,8 @@ Task<Result<store::Receipt>> Commits::follow_ending(Task<Result<store::Receipt>>
   Result<store::Receipt> receipt = co_await std::move(committing);
   if (auto* applied = receipt ? std::get_if<store::Applied>(&*receipt) : nullptr) {
     const job::Record& record = *applied->record;
-    replica_.metrics.add(Counter::kJobsCompleted, record.topic.str(), status_name(record.state));
+    replica_.metrics.add(Counter::kJobsCompleted, replica_.label_of(record.topic),
+                         status_name(record.state));
   }
   co_return receipt;
 }
@@ -55,33 +57,53 @@ std::vector<std::vector<std::string>> Commits::room_left_by(const job::Record& r
   return board_.groups(worker ? &worker->report : nullptr, record.tenant);
 }
 
+void Commits::joined(std::string wait_class, WallTime now) {
+  board_.add(wait_class, now);
+  hooks_.on_joined(std::move(wait_class));
+}
+
 Task<void> Commits::publish_messages(std::vector<store::Message> messages,
                                      std::vector<Sequence> sequences) {
   std::vector<Sequence> done;
   for (size_t i = 0; i < messages.size(); ++i) {
     store::Message& message = messages[i];
+    bool dead_letter = message.subject == bus::kDeadLetterSubject;
+    JobId job(dead_letter ? job::peek_job_id(message.payload) : std::string_view());
     Result<bus::Published> published =
         co_await replica_.bus.publish(message.subject, std::move(message.payload), message.id);
     if (published && *published == bus::Published::kStored) {
       done.push_back(sequences[i]);
-    } else {
-      replica_.metrics.add(Counter::kDlqEmitFailures);
+    } else if (dead_letter) {
+      co_await count_emit_failure(std::move(job));
     }
   }
   // Not awaited: a message that is not forgotten is published again, under the same id.
   if (!done.empty()) (void)replica_.store.forget(std::move(done));
 }
 
-Task<void> Commits::publish_orphans(WallTime stored_before) {
-  auto orphans = co_await replica_.store.orphans(stored_before, limits::kSweepBatch);
+Task<void> Commits::count_emit_failure(JobId job) {
+  Result<store::Loaded> loaded = co_await replica_.store.load(job, {});
+  Topic topic = loaded && loaded->record ? loaded->record->topic : Topic();
+  replica_.metrics.add(Counter::kDlqEmitFailures, replica_.label_of(topic));
+}
+
+Task<void> Commits::publish_orphans() {
+  const WallTime now = replica_.clock.wall();
+  auto orphans = co_await replica_.store.orphans(limits::kOrphanAfter, limits::kSweepBatch);
   if (!orphans) co_return;
   std::vector<store::Message> messages;
-  std::vector<Sequence> sequences;
+  std::vector<Sequence> sequences, given_up;
   for (store::StoredMessage& orphan : *orphans) {
-    if (orphan.queued) continue;  // the bus delivers those itself
+    if (orphan.stored_at < now - limits::kOutboxAgeMax) {
+      given_up.push_back(orphan.sequence);
+      replica_.log.warning("message given up that the bus did not take",
+                           {{"subject", orphan.message.subject}, {"id", orphan.message.id}});
+      continue;
+    }
     messages.push_back(std::move(orphan.message));
     sequences.push_back(orphan.sequence);
   }
+  if (!given_up.empty()) (void)replica_.store.forget(std::move(given_up));
   co_await publish_messages(std::move(messages), std::move(sequences));
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "runtime/task.h"
@@ -11,12 +12,22 @@
 
 namespace fairlead::scheduler {
 
+// The change answers a message of the bus.
+inline void answer_with(store::Change& change, const bus::Delivery& delivery) {
+  change.consumed = delivery.queued;
+  change.mark = delivery.mark;
+}
+
 class Commits {
  public:
-  using OnClaimed = std::function<void(store::Claim)>;
+  struct Hooks {
+    // A commit claimed a waiting job for us.
+    std::function<void(store::Claim)> on_claimed;
+    // A job began to wait in a class: room may have come while its commit was on its way.
+    std::function<void(std::string wait_class)> on_joined;
+  };
 
-  Commits(Replica& replica, OnClaimed on_claimed)
-      : replica_(replica), on_claimed_(std::move(on_claimed)) {}
+  Commits(Replica& replica, Hooks hooks) : replica_(replica), hooks_(std::move(hooks)) {}
 
   // A job that holds no worker's slot any more is no longer held there.
   Task<Result<store::Receipt>> commit(store::Change change);
@@ -28,8 +39,11 @@ class Commits {
   // What to claim from when a job of this record leaves its worker.
   std::vector<std::vector<std::string>> room_left_by(const job::Record& record) const;
 
-  // Publishes messages of commits whose owner did not.
-  Task<void> publish_orphans(WallTime stored_before);
+  // A job was committed that waits in this class since `now`.
+  void joined(std::string wait_class, WallTime now);
+
+  // Publishes messages of commits whose owner did not, and gives up those that are too old.
+  Task<void> publish_orphans();
 
   WaitBoard& board() { return board_; }
 
@@ -39,9 +53,11 @@ class Commits {
   Task<Result<store::Receipt>> follow_ending(Task<Result<store::Receipt>> committing);
   Task<void> publish_messages(std::vector<store::Message> messages,
                               std::vector<Sequence> sequences);
+  // A dead letter could not be published; it will be tried again.
+  Task<void> count_emit_failure(JobId job);
 
   Replica& replica_;
-  OnClaimed on_claimed_;
+  Hooks hooks_;
   WaitBoard board_;
 };
 

@@ -1,6 +1,7 @@
 #include "scheduler/ending.h"
 
 #include "base/limits.h"
+#include "base/text.h"
 #include "job/request.h"
 #include "scheduler/packets.h"
 
@@ -24,7 +25,8 @@ store::Change ending_change(job::Record record, std::vector<job::State> path, En
   record.publish_pending = false;
   record.reason = ending.reason;
   record.error_code = ending.code.empty() ? job::to_string(ending.reason) : ending.code;
-  record.error_message = ending.message.substr(0, limits::kReasonBytesMax);
+  record.error_number = ending.number ? ending.number : job::error_code_of(record.error_code);
+  record.error_message = cut(ending.message, limits::kReasonBytesMax);
   job::add_event(record, now, record.error_code);
   path.push_back(ending.state);
   change.path = std::move(path);
@@ -39,7 +41,7 @@ store::Change ending_change(job::Record record, std::vector<job::State> path, En
                             job::to_string(last),
                             record.attempts,
                             now};
-    change.messages.push_back(dead_letter_message(entry, record.revision.next(), now));
+    change.messages.push_back(dead_letter_message(record, now));
     change.dead_letter = std::move(entry);
   }
   *change.next = std::move(record);

@@ -16,6 +16,7 @@ struct Ending {
   std::string code;     // shown; empty: the reason's own text
   std::string message;  // for people
   bool dead_letter = true;
+  int32_t number = 0;  // of the worker's error; 0: what the code stands for
 };
 
 // The change that ends `record`, guarded by its revision. `path` leads to the ending and may begin

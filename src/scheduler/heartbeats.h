@@ -7,18 +7,20 @@
 
 #include "bus/bus.h"
 #include "runtime/task.h"
-#include "scheduler/dispatch.h"
 #include "scheduler/replica.h"
-#include "scheduler/sweep.h"
+#include "scheduler/waiters.h"
 
 namespace fairlead::scheduler {
 
 class Heartbeats {
  public:
-  Heartbeats(Replica& replica, Dispatch& dispatch, Sweep& sweep)
-      : replica_(replica), dispatch_(dispatch), sweep_(sweep) {}
+  Heartbeats(Replica& replica, Waiters& waiters) : replica_(replica), waiters_(waiters) {}
 
   Task<bus::Verdict> handle(bus::Delivery delivery);
+  // A component introduces itself: a worker says what it takes.
+  Task<bus::Verdict> introduce(bus::Delivery delivery);
+  // A worker is gone: what it still has is lost with it unless it comes back within the TTL.
+  Task<bus::Verdict> leave(bus::Delivery delivery);
   // A result or a cancel that some replica takes: the worker has room again, as far as this one
   // knows.
   Task<bus::Verdict> overhear(bus::Delivery delivery);
@@ -29,8 +31,7 @@ class Heartbeats {
   Task<void> confirm_held(WorkerId worker);
 
   Replica& replica_;
-  Dispatch& dispatch_;
-  Sweep& sweep_;
+  Waiters& waiters_;
 };
 
 }  // namespace fairlead::scheduler

@@ -1,22 +1,26 @@
 #include "scheduler/lease_keeper.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/limits.h"
 #include "base/planted.h"
 
 namespace fairlead::scheduler {
 
 Task<Result<LeaseKeeper::Taken>> LeaseKeeper::take(const JobId& job, bool with_request,
-                                                   Duration patience) {
-  Taken taken{replica_.name + "." + replica_.random.token(), {}};
+                                                   Duration patience, std::string mark) {
+  Taken taken{token_for(job), {}};
   MonotonicTime asked = replica_.clock.monotonic();
+  Duration pause = limits::kLeasePollEvery;
   while (true) {
     MonotonicTime began = replica_.clock.monotonic();
-    store::LoadOptions options{with_request,
-                               store::LeaseRequest{taken.token, limits::kJobLeaseTtl}};
+    store::LoadOptions options{with_request, store::LeaseRequest{taken.token, limits::kJobLeaseTtl},
+                               mark};
     Result<store::Loaded> loaded = co_await replica_.store.load(job, std::move(options));
     if (!loaded) {
       // The lease may have been taken all the same.
-      (void)replica_.store.release(store::job_lease_key(job), taken.token);
+      doubt(job, std::move(taken.token), replica_.clock.monotonic() + limits::kJobLeaseTtl);
       co_return std::unexpected(loaded.error());
     }
     if (loaded->lease_taken) {
@@ -27,16 +31,57 @@ Task<Result<LeaseKeeper::Taken>> LeaseKeeper::take(const JobId& job, bool with_r
       co_return taken;
     }
     if (replica_.clock.monotonic() - asked >= patience) {
-      co_return fail(ErrorCode::kUnavailable, "job lock busy");
+      co_return fail(ErrorCode::kUnavailable, std::string(kBusy));
     }
-    Result<void> waited = co_await replica_.loop.delay(limits::kLeasePollEvery);
+    Result<void> waited = co_await replica_.loop.delay(pause);
     if (!waited) co_return std::unexpected(waited.error());
+    pause = std::min(pause * 2, limits::kLeasePollEveryMax);
   }
 }
 
+std::string LeaseKeeper::token_for(const JobId& job) {
+  auto doubtful = doubtful_.find(job);
+  if (doubtful == doubtful_.end()) return replica_.name + "." + replica_.random.token();
+  std::string token = std::move(doubtful->second.token);
+  doubtful_.erase(doubtful);
+  return token;
+}
+
+void LeaseKeeper::doubt(const JobId& job, std::string token, MonotonicTime until) {
+  if (planted(PlantedBug::kDoubtfulLeaseForgotten)) return;
+  doubtful_[job] = {std::move(token), until};
+}
+
 void LeaseKeeper::release(const JobId& job, const std::string& token) {
-  if (!forget(token)) return;
-  (void)replica_.store.release(store::job_lease_key(job), token);
+  Held* held = find(token);
+  if (!held) return;
+  MonotonicTime until = replica_.clock.monotonic() + limits::kJobLeaseTtl;
+  forget(token);
+  store::Answer<void> released = replica_.store.release(store::job_lease_key(job), token);
+  replica_.nursery.spawn(follow_release(job, {token, until}, std::move(released)));
+}
+
+void LeaseKeeper::release_any(const JobId& job) {
+  for (HeldList* list : {&fresh_, &renewing_}) {
+    auto held = std::ranges::find(*list, job, &Held::job);
+    if (held == list->end()) continue;
+    const std::string token = held->token;
+    return release(job, token);
+  }
+}
+
+Task<void> LeaseKeeper::follow_release(JobId job, Doubtful lease, store::Answer<void> released) {
+  Result<void> done = co_await std::move(released);
+  if (!done) doubt(job, std::move(lease.token), lease.until);
+}
+
+void LeaseKeeper::release_doubtful() {
+  MonotonicTime now = replica_.clock.monotonic();
+  for (auto& [job, lease] : std::exchange(doubtful_, {})) {
+    if (lease.until < now) continue;
+    store::Answer<void> released = replica_.store.release(store::job_lease_key(job), lease.token);
+    replica_.nursery.spawn(follow_release(job, std::move(lease), std::move(released)));
+  }
 }
 
 bool LeaseKeeper::may_publish(const std::string& token) const {
@@ -49,7 +94,8 @@ bool LeaseKeeper::may_publish(const std::string& token) const {
 }
 
 Task<void> LeaseKeeper::keep_renewing() {
-  while (co_await replica_.loop.delay(limits::kAliveRenewEvery)) {
+  while (co_await replica_.loop.delay(limits::kLeaseReleaseRetry)) {
+    release_doubtful();
     MonotonicTime now = replica_.clock.monotonic();
     while (!fresh_.empty() && now - fresh_.front().confirmed >= limits::kJobLeaseRenewEvery) {
       fresh_.front().renewing = true;
@@ -79,7 +125,7 @@ Task<void> LeaseKeeper::renew(std::string token) {
     if (++held->failures >= limits::kLeaseRenewalFailuresMax) {
       co_return abandon(token, renewed.error().message);
     }
-    if (!co_await replica_.loop.delay(limits::kRetryStore)) co_return;
+    if (!co_await replica_.loop.delay(limits::kLeaseRenewRetry)) co_return;
   }
 }
 
@@ -109,9 +155,11 @@ Task<void> LeaseKeeper::keep_alive() {
 
 Task<Result<void>> LeaseKeeper::appear() {
   MonotonicTime began = replica_.clock.monotonic();
-  Result<void> shown = co_await replica_.store.sign_of_life(replica_.name);
-  if (shown) alive_confirmed_ = began;
-  co_return shown;
+  Result<WallTime> told = co_await replica_.store.sign_of_life(replica_.name);
+  if (!told) co_return std::unexpected(told.error());
+  alive_confirmed_ = began;
+  replica_.clock.learn(*told, began);
+  co_return Result<void>{};
 }
 
 }  // namespace fairlead::scheduler

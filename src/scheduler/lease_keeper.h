@@ -8,6 +8,7 @@
 #pragma once
 
 #include <list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,11 +28,16 @@ class LeaseKeeper {
   };
 
   // Takes the job's lease and loads it. A held lease is waited for up to `patience`; then the
-  // error is kUnavailable, as for every store error.
-  Task<Result<Taken>> take(const JobId& job, bool with_request, Duration patience);
+  // error is kUnavailable and is_busy(). Any other error is the store's.
+  // `mark` names the bus message that is being handled, if it is one (LoadOptions::mark).
+  Task<Result<Taken>> take(const JobId& job, bool with_request, Duration patience,
+                           std::string mark = {});
+  static bool is_busy(const Error& error) { return error.message == kBusy; }
 
   // Ends a lease that no commit has ended.
   void release(const JobId& job, const std::string& token);
+  // The same for a job whose walk came to an end that nobody foresaw.
+  void release_any(const JobId& job);
   // The commit ended it.
   void ended(const std::string& token) { forget(token); }
 
@@ -44,8 +50,12 @@ class LeaseKeeper {
   Task<Result<void>> appear();
 
   size_t held() const { return by_token_.size(); }
+  // Leases that the store may have given us without our knowing, or may not have taken back.
+  size_t doubtful() const { return doubtful_.size(); }
 
  private:
+  static constexpr std::string_view kBusy = "job lock busy";
+
   struct Held {
     std::string token;
     JobId job;
@@ -55,6 +65,17 @@ class LeaseKeeper {
   };
   using HeldList = std::list<Held>;
 
+  // A lease of which it is not known whether we have it: over at the latest by `until`.
+  struct Doubtful {
+    std::string token;
+    MonotonicTime until;
+  };
+
+  // The token for the next try: of a doubtful lease its own, which the store knows.
+  std::string token_for(const JobId& job);
+  void doubt(const JobId& job, std::string token, MonotonicTime until);
+  void release_doubtful();
+  Task<void> follow_release(JobId job, Doubtful lease, store::Answer<void> released);
   Task<void> renew(std::string token);
   Held* find(std::string_view token);
   bool forget(std::string_view token);
@@ -64,6 +85,7 @@ class LeaseKeeper {
   HeldList fresh_;     // longest confirmed first
   HeldList renewing_;  // asked of the store
   std::unordered_map<std::string_view, HeldList::iterator> by_token_;
+  std::map<JobId, Doubtful> doubtful_;
   MonotonicTime alive_confirmed_{};
 };
 

@@ -30,10 +30,26 @@ TEST(Metrics, H29_LabelValuesFromOutsideAreBounded) {
             10'000u - limits::kMetricLabelValuesMax);
 }
 
+TEST(Metrics, H103_BeyondTheBoundTheTopicIsOtherAndTheStatusStays) {
+  Metrics metrics;
+  for (int i = 0; i < 1000; ++i) {
+    std::string topic = "job." + std::to_string(i);
+    metrics.add(Counter::kJobsCompleted, topic, "JOB_STATUS_SUCCEEDED");
+    metrics.add(Counter::kJobsCompleted, topic, "JOB_STATUS_FAILED");
+    metrics.observe(Histogram::kDispatchLatency, 1ms, topic);
+  }
+  EXPECT_EQ(metrics.value(Counter::kJobsCompleted, {}, "JOB_STATUS_FAILED"), 1000u);
+  EXPECT_LE(metrics.series(Counter::kJobsCompleted).size(), limits::kMetricLabelValuesMax + 2);
+  const auto& latency = metrics.distributions(Histogram::kDispatchLatency);
+  ASSERT_EQ(latency.size(), limits::kMetricLabelValuesMax + 1);
+  EXPECT_EQ(latency.back().label, "other");
+  EXPECT_EQ(latency.back().count, 1000u - limits::kMetricLabelValuesMax);
+}
+
 TEST(Metrics, ANegativeDurationIsNotObserved) {
   Metrics metrics;
-  metrics.observe(Histogram::kDispatchLatency, -1us);
-  EXPECT_EQ(metrics.distribution(Histogram::kDispatchLatency).count, 0u);
+  metrics.observe(Histogram::kDispatchLatency, -1us, "job.default");
+  EXPECT_TRUE(metrics.distributions(Histogram::kDispatchLatency).empty());
 }
 
 TEST(Metrics, ADurationFallsIntoTheBucketOfItsUpperBound) {
@@ -41,7 +57,7 @@ TEST(Metrics, ADurationFallsIntoTheBucketOfItsUpperBound) {
   metrics.observe(Histogram::kJobLockWait, 1ms);
   metrics.observe(Histogram::kJobLockWait, 1001us);
   metrics.observe(Histogram::kJobLockWait, 2s);
-  const auto& distribution = metrics.distribution(Histogram::kJobLockWait);
+  const auto& distribution = metrics.distributions(Histogram::kJobLockWait).at(0);
   EXPECT_EQ(distribution.buckets[0], 1u);
   EXPECT_EQ(distribution.buckets[1], 1u);
   EXPECT_EQ(distribution.buckets.back(), 1u);

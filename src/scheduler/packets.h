@@ -45,19 +45,34 @@ class Packet {
 // Parses a packet and demands what every packet has: a sender, a payload and, unless it only shows
 // that somebody lives (a heartbeat or handshake), a trace id.
 Result<Packet> read_packet(std::string_view bytes);
+// Of bytes that were refused, as metrics tell it: they are no packet, or one that lacks something.
+const char* unreadable_because(std::string_view bytes);
 
 // The job as its worker gets it: the bytes of its request, and behind them, where they count more,
-// what the policy demands and the identity of this dispatch.
-std::string dispatch_packet(const job::Record& record, std::string_view request_bytes,
-                            int64_t deadline_ms, WallTime now);
+// what is left of its time, what the policy demands and the identity of this dispatch.
+struct DispatchPacket {
+  std::string bytes;
+  bool tells_constraints = true;  // false: the policy's could not be read; its numbers still hold
+};
+DispatchPacket dispatch_packet(const job::Record& record, std::string_view request_bytes,
+                               WallTime now);
 // The id of a dispatch on the bus: "jobreq:<job>:<epoch>".
 std::string dispatch_id(const JobId& job, Epoch epoch);
 
-// The dead letter of an ended job as a message for sys.job.dlq.
-store::Message dead_letter_message(const store::DeadLetter& entry, Revision revision, WallTime now);
+// The dead letter as a message for sys.job.dlq: of a job as it will be when its end is committed.
+store::Message dead_letter_message(const job::Record& ended, WallTime now);
 
 std::string cancel_packet(const JobId& job, std::string_view reason, WallTime now);
+// The same, to go with the commit that ends the job.
+store::Message cancel_message(const JobId& job, std::string_view reason, WallTime now);
 
 routing::WorkerReport report_of(const cap::Heartbeat& heartbeat);
+
+// Says that this scheduler is there (nobody answers).
+std::string handshake_packet(std::string trace, WallTime now);
+// Says that configuration was changed: whoever keeps any reads it again.
+std::string config_changed_packet(std::string_view scope, std::string_view scope_id, WallTime now);
+// Whether a packet says that.
+bool is_config_changed(const cap::BusPacket& packet);
 
 }  // namespace fairlead::scheduler

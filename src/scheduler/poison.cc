@@ -1,11 +1,13 @@
 #include "scheduler/poison.h"
 
 #include "job/request.h"
+#include "scheduler/packets.h"
 
 namespace fairlead::scheduler {
 
 Task<bus::Verdict> poison(Replica& replica, const bus::Delivery& delivery, const Error& error) {
-  replica.metrics.add(Counter::kUnmarshalFailures, delivery.subject, "invalid");
+  replica.metrics.add(Counter::kUnmarshalFailures, delivery.subject,
+                      unreadable_because(delivery.payload));
   if (delivery.deliveries <= limits::kPoisonDeliveriesMax) {
     co_return bus::Verdict::nak(limits::kPoisonRetry, error.message);
   }
@@ -14,14 +16,32 @@ Task<bus::Verdict> poison(Replica& replica, const bus::Delivery& delivery, const
   co_return bus::Verdict::terminate(error.message);
 }
 
+namespace {
+
+// Whether a dead letter may stand under this id without hiding what is known of the job.
+Task<Result<bool>> is_free(Replica& replica, JobId job) {
+  Result<store::Loaded> loaded = co_await replica.store.load(job, {});
+  if (!loaded) co_return std::unexpected(loaded.error());
+  if (loaded->record) co_return false;
+  auto letter = co_await replica.store.dead_letter(job);
+  if (!letter) co_return std::unexpected(letter.error());
+  co_return !letter->has_value();
+}
+
+}  // namespace
+
 Task<Result<void>> bury(Replica& replica, const bus::Delivery& delivery, std::string reason) {
+  JobId named(job::peek_job_id(delivery.payload).substr(0, limits::kJobIdBytesMax));
+  Result<bool> free = false;
+  if (!named.empty()) free = co_await is_free(replica, named);
+  if (!free) co_return std::unexpected(free.error());
+
   store::DeadLetter entry;
-  std::string_view job = job::peek_job_id(delivery.payload);
-  entry.job = job.empty()
-                  ? JobId(delivery.subject + "#" + std::to_string(delivery.sequence.value()))
-                  : JobId(job.substr(0, limits::kJobIdBytesMax));
+  entry.job =
+      *free ? named : JobId(delivery.subject + "#" + std::to_string(delivery.sequence.value()));
   entry.status = "JOB_STATUS_FAILED";
   entry.reason = delivery.subject + ": " + reason;
+  if (!*free && !named.empty()) entry.reason += " (it names job " + named.str() + ")";
   entry.reason_code = job::to_string(job::ReasonCode::kPoisonMessage);
   entry.created_at = replica.clock.wall();
   Result<void> kept = co_await replica.store.put_dead_letter(std::move(entry));
@@ -29,6 +49,13 @@ Task<Result<void>> bury(Replica& replica, const bus::Delivery& delivery, std::st
     replica.log.error("message terminated", {{"subject", delivery.subject}, {"error", reason}});
   }
   co_return kept;
+}
+
+Task<Result<void>> keep_first(Replica& replica, store::DeadLetter entry) {
+  auto letter = co_await replica.store.dead_letter(entry.job);
+  if (!letter) co_return std::unexpected(letter.error());
+  if (letter->has_value()) co_return Result<void>{};
+  co_return co_await replica.store.put_dead_letter(std::move(entry));
 }
 
 }  // namespace fairlead::scheduler

@@ -15,7 +15,11 @@ namespace fairlead::scheduler {
 // way, and then buried and terminated.
 Task<bus::Verdict> poison(Replica& replica, const bus::Delivery& delivery, const Error& error);
 
-// Keeps a dead letter of a message that is about to be given up.
+// Keeps a dead letter of a message that is about to be given up: under the id of the job that it
+// names, unless there is such a job or a dead letter of it. Anybody can name one.
 Task<Result<void>> bury(Replica& replica, const bus::Delivery& delivery, std::string reason);
+
+// Keeps a dead letter of a job that is not known, unless there is one.
+Task<Result<void>> keep_first(Replica& replica, store::DeadLetter entry);
 
 }  // namespace fairlead::scheduler

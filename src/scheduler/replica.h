@@ -18,7 +18,10 @@
 #include "runtime/nursery.h"
 #include "runtime/random.h"
 #include "scheduler/metrics.h"
+#include "scheduler/presence.h"
 #include "scheduler/settings.h"
+#include "scheduler/steady_time.h"
+#include "scheduler/store_time.h"
 #include "store/store.h"
 
 namespace fairlead::scheduler {
@@ -38,28 +41,48 @@ struct Replica : Plugs {
   Replica(const Plugs& plugs, Settings given, std::shared_ptr<const routing::PoolMap> map)
       : Plugs(plugs),
         settings(std::move(given)),
+        clock(plugs.clock),
         pools(std::move(map)),
         name(settings.instance + "." + random.token().substr(0, 12)),
-        started(clock.monotonic()),
-        started_at(clock.wall()) {}
+        steady(clock),
+        presence(clock, registry) {}
 
-  // It may not have heard of all workers yet.
-  bool is_young() const { return clock.monotonic() - started < limits::kWorkerTtl; }
+  // Whether messages can be sent and heard now.
+  bool has_bus() const { return bus.listening_since().has_value(); }
+
+  // Since when jobs that wait have really been tried: the clock ran, and there was a bus.
+  WallTime steady_since() {
+    const std::optional<MonotonicTime> listening = bus.listening_since();
+    const Duration listened = listening ? loop.now() - *listening : Duration(0);
+    return std::max(steady.since(), clock.wall() - listened);
+  }
+
+  // A topic in metrics. Any client can name one: only those that have pools are told apart (H-103).
+  std::string_view label_of(const Topic& topic) const {
+    if (topic.empty()) return "unknown";
+    return pools->pools_of(topic) ? std::string_view(topic.str()) : kOtherLabel;
+  }
 
   Duration jitter() { return random.between(Duration(0), limits::kBackoffJitterMax - Duration(1)); }
 
-  const Settings settings;
+  // Timeouts and fail mode may be changed, between two steps of anything.
+  Settings settings;
+  StoreTime clock;  // stands for the plug, which may be wrong
   std::shared_ptr<const routing::PoolMap> pools;
   routing::RememberedRoutes routes;
   const std::string name;  // "<instance>.<nonce>": the beginning of every lease token
-  const MonotonicTime started;
-  const WallTime started_at;
+  SteadyTime steady;
+  // The wall clock is known to be wrong: nothing is done by it.
+  bool clock_is_off = false;
   Metrics metrics;
   routing::WorkerRegistry registry;
+  Presence presence;
   // Jobs that are out with a worker by the store's word and not by its own.
   std::map<WorkerId, std::vector<store::Ghost>> ghosts;
+  // The last result that came to this replica.
+  job::BusPlace results_seen;
   // Told of every record that this replica committed; empty: nobody asks.
-  std::function<void(const job::Record&)> watcher;
+  std::function<void(const store::Snapshot&)> watcher;
   // Last, so that the tasks go before what they use.
   Nursery nursery;
 };

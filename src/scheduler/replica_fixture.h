@@ -8,7 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "bus/local/local_bus.h"
+#include "cordum/agent/v1/buspacket.pb.h"
 #include "gate/topic_gate.h"
+#include "job/request.h"
 #include "runtime/simulated_loop.h"
 #include "scheduler/replica.h"
 #include "store/memory/memory_store.h"
@@ -41,6 +43,31 @@ pools:
   }
 
   Plugs plugs(gate::Gate& gate) { return {loop_, clock_, random_, store_, bus_, gate, log_}; }
+
+  // As a client or a worker would send it.
+  void send(std::string_view subject, cordum::agent::v1::BusPacket packet) {
+    packet.set_trace_id("t");
+    packet.set_sender_id("test");
+    (void)bus_.publish(std::string(subject), job::serialise(packet), {});
+    loop_.run_ready();
+  }
+  void submit(const std::string& job) {
+    cordum::agent::v1::BusPacket packet;
+    packet.mutable_job_request()->set_job_id(job);
+    packet.mutable_job_request()->set_topic("job.default");
+    send(bus::kSubmitSubject, std::move(packet));
+  }
+  void beat(const std::string& worker, int32_t capacity, int32_t active) {
+    cordum::agent::v1::BusPacket packet;
+    packet.mutable_heartbeat()->set_worker_id(worker);
+    packet.mutable_heartbeat()->set_pool("default");
+    packet.mutable_heartbeat()->set_max_parallel_jobs(capacity);
+    packet.mutable_heartbeat()->set_active_jobs(active);
+    send(bus::kHeartbeatSubject, std::move(packet));
+  }
+  store::Snapshot stored(const std::string& job) {
+    return store_.load(JobId(job), {}).await_resume()->record;
+  }
 
   // Runs a task to its end, without moving time.
   template <class T>

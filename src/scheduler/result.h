@@ -25,14 +25,14 @@ enum class ResultVerdict {
 const char* to_string(ResultVerdict verdict);
 
 struct ResultFacts {
-  Sequence sequence;
-  WallTime stored_at;
-  bool assignee_alive = true;
+  job::BusPlace place;
+  bool in_order = true;  // see bus::Delivery
+  bool assignee_may_live = true;
 };
 
 // A result that names its dispatch must name the current epoch, or one whose publish ended unknown.
 // One that does not is matched by its worker, and is old if it was stored before the current epoch
-// was dispatched.
+// was dispatched. What was stored when is told by the bus alone: its clock is not ours.
 ResultVerdict judge_result(const job::Record& record, const cap::JobResult& result,
                            const ResultFacts& facts);
 

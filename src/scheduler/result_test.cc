@@ -13,10 +13,10 @@ class JudgeResult : public testing::Test {
     record_.state = State::kRunning;
     record_.epoch = Epoch(2);
     record_.assignee = WorkerId("w1");
-    record_.dispatched_at = wall_time_from_micros(1000);
-    record_.last_result = Sequence(5);
+    record_.last_result = {Sequence(3), wall_time_from_micros(1000)};
+    record_.results_seen = {Sequence(5), wall_time_from_micros(1500)};
     result_.set_worker_id("w1");
-    facts_ = {Sequence(6), wall_time_from_micros(2000), true};
+    facts_.place = {Sequence(6), wall_time_from_micros(2000)};
   }
   ResultVerdict judge() const { return judge_result(record_, result_, facts_); }
   void name_epoch(uint64_t epoch) { result_.mutable_dispatch()->set_attempt(epoch); }
@@ -54,7 +54,7 @@ TEST_F(JudgeResult, IgnoresAnotherWorkerWhileTheAssigneeLives) {
 
 TEST_F(JudgeResult, TakesAnotherWorkerOnceTheAssigneeHasExpired) {
   result_.set_worker_id("w2");
-  facts_.assignee_alive = false;
+  facts_.assignee_may_live = false;
   EXPECT_EQ(judge(), ResultVerdict::kTake);
 }
 
@@ -63,21 +63,37 @@ TEST_F(JudgeResult, MatchesAResultWithoutEpochByItsWorker) {
 }
 
 TEST_F(JudgeResult, AResultWithoutEpochFromBeforeTheDispatchIsOld) {
-  facts_.stored_at = wall_time_from_micros(999);
+  facts_.place = {Sequence(5), wall_time_from_micros(1500)};
   EXPECT_EQ(judge(), ResultVerdict::kOldEpoch);
 }
 
 TEST_F(JudgeResult, TheFirstEpochHasNoOlderOne) {
   record_.epoch = Epoch(1);
-  facts_.stored_at = wall_time_from_micros(999);
+  facts_.place = {Sequence(5), wall_time_from_micros(1500)};
+  EXPECT_EQ(judge(), ResultVerdict::kTake);
+}
+
+TEST_F(JudgeResult, AClockThatWasSetBackMakesNoResultOld) {
+  facts_.place.stored_at = wall_time_from_micros(20);
   EXPECT_EQ(judge(), ResultVerdict::kTake);
 }
 
 TEST_F(JudgeResult, TheSameOrALowerSequenceIsADuplicate) {
-  for (uint64_t sequence : {5u, 1u}) {
-    facts_.sequence = Sequence(sequence);
+  for (uint64_t sequence : {3u, 1u}) {
+    facts_.place = {Sequence(sequence), wall_time_from_micros(1000)};
     EXPECT_EQ(judge(), ResultVerdict::kDuplicate);
   }
+}
+
+TEST_F(JudgeResult, AStreamThatWasMadeAnewHasNoDuplicatesOfTheOldOne) {
+  facts_.place = {Sequence(1), wall_time_from_micros(2000)};
+  EXPECT_EQ(judge(), ResultVerdict::kTake);
+}
+
+TEST_F(JudgeResult, NumbersThatCannotBeComparedAreNot) {
+  facts_.place = {Sequence(1), wall_time_from_micros(20)};
+  facts_.in_order = false;
+  EXPECT_EQ(judge(), ResultVerdict::kTake);
 }
 
 TEST_F(JudgeResult, AnEndedJobTakesNothing) {

@@ -1,5 +1,7 @@
 #include "scheduler/scheduler.h"
 
+#include <exception>
+
 #include "job/request.h"
 #include "scheduler/packets.h"
 #include "scheduler/poison.h"
@@ -10,25 +12,43 @@ Scheduler::Scheduler(const Plugs& plugs, Settings settings,
                      std::shared_ptr<const routing::PoolMap> pools)
     : replica_(plugs, std::move(settings), std::move(pools)),
       leases_(replica_),
-      commits_(replica_,
-               [this](store::Claim claim) {
-                 replica_.nursery.spawn(dispatch_.try_claimed(std::move(claim)));
-               }),
-      dispatch_(replica_, leases_, commits_),
-      submit_(replica_, leases_, commits_, dispatch_),
+      commits_(replica_, {.on_claimed =
+                              [this](store::Claim claim) {
+                                replica_.nursery.spawn(waiters_.try_claimed(std::move(claim)));
+                              },
+                          .on_joined =
+                              [this](std::string wait_class) {
+                                replica_.nursery.spawn(waiters_.wake(std::move(wait_class)));
+                              }}),
+      ends_(replica_, leases_, commits_),
+      hand_over_(replica_, leases_, commits_,
+                 [this](const job::Record& job) {
+                   replica_.nursery.spawn(look_again(job.id, job.revision));
+                 }),
+      dispatch_(replica_, leases_, commits_, ends_, hand_over_),
+      waiters_(replica_, leases_, commits_, ends_, dispatch_),
+      revisits_(replica_, leases_, ends_, hand_over_, dispatch_),
+      submit_(replica_, leases_, commits_, ends_, dispatch_, revisits_),
       results_(replica_, commits_),
       cancel_(replica_, commits_),
-      sweep_(replica_, commits_, dispatch_),
-      heartbeats_(replica_, dispatch_, sweep_),
+      progress_(replica_, commits_),
+      sweep_(replica_, commits_, waiters_, revisits_),
+      heartbeats_(replica_, waiters_),
       snapshots_(replica_) {}
+
+Task<void> Scheduler::look_again(JobId job, Revision found) {
+  (void)co_await revisits_.revisit(std::move(job), found);
+}
 
 Task<Result<void>> Scheduler::start() {
   if (Result<void> shown = co_await leases_.appear(); !shown) co_return shown;
   if (Result<void> learned = co_await learn(); !learned) co_return learned;
   std::vector<WorkerId> known;
   if (!replica_.settings.alone) known = co_await snapshots_.warm_start();
-  for (const WorkerId& worker : known) sweep_.heard(worker);
+  for (const WorkerId& worker : known) replica_.presence.heard(worker);
   if (Result<void> subscribed = subscribe(); !subscribed) co_return subscribed;
+  loops_.spawn(replica_.presence.keep_noting(replica_.loop,
+                                             [this] { return replica_.bus.listening_since(); }));
   loops_.spawn(leases_.keep_alive());
   loops_.spawn(leases_.keep_renewing());
   sweeps_.spawn(sweep_.keep_sweeping());
@@ -37,8 +57,9 @@ Task<Result<void>> Scheduler::start() {
     loops_.spawn(heartbeats_.keep_confirming());
     loops_.spawn(snapshots_.keep_writing());
   }
+  started_ = true;
   // A heartbeat of theirs will not say that they came (H-93).
-  for (const WorkerId& worker : known) replica_.nursery.spawn(dispatch_.offer(worker));
+  for (const WorkerId& worker : known) replica_.nursery.spawn(waiters_.offer(worker));
   co_return Result<void>{};
 }
 
@@ -46,13 +67,13 @@ Task<Result<void>> Scheduler::start() {
 Task<Result<void>> Scheduler::learn() {
   for (job::State state : {job::State::kDispatched, job::State::kRunning}) {
     store::Query query{
-        store::Query::By::kState, job::to_string(state), WallTime::max(), limits::kScanMax, {}};
+        .by = store::Query::By::kState, .text = job::to_string(state), .limit = limits::kScanMax};
     do {
       Result<store::Page> page = co_await replica_.store.scan(query);
       if (!page) co_return std::unexpected(page.error());
       for (const job::Record& record : page->records) {
         replica_.registry.hold(record.id, record.assignee);
-        sweep_.expect(record.assignee);
+        replica_.presence.expect(record.assignee);
       }
       query.cursor = page->next;
     } while (!query.cursor.empty());
@@ -82,12 +103,28 @@ Result<void> Scheduler::subscribe() {
       {bus::kHeartbeatSubject,
        {},
        [this](bus::Delivery delivery) { return heartbeats_.handle(std::move(delivery)); }},
+      {bus::kHandshakeSubject,
+       {},
+       [this](bus::Delivery delivery) { return heartbeats_.introduce(std::move(delivery)); }},
+      {bus::kWorkerGoneSubject,
+       {},
+       [this](bus::Delivery delivery) { return heartbeats_.leave(std::move(delivery)); }},
       {bus::kResultSubject, work,
-       [this](bus::Delivery delivery) { return results_.handle(std::move(delivery)); }},
+       [this](bus::Delivery delivery) {
+         return handle_once(std::move(delivery), [this](bus::Delivery result) {
+           return results_.handle(std::move(result));
+         });
+       }},
       {bus::kCancelSubject, work,
        [this](bus::Delivery delivery) { return cancel_.handle(std::move(delivery)); }},
       {bus::kSubmitSubject, work,
-       [this](bus::Delivery delivery) { return submit_.handle(std::move(delivery)); }},
+       [this](bus::Delivery delivery) {
+         return handle_once(std::move(delivery), [this](bus::Delivery submit) {
+           return submit_.handle(std::move(submit));
+         });
+       }},
+      {bus::kProgressSubject, work,
+       [this](bus::Delivery delivery) { return progress_.handle(std::move(delivery)); }},
   };
   auto overhear = [this](bus::Delivery delivery) {
     return heartbeats_.overhear(std::move(delivery));
@@ -97,16 +134,105 @@ Result<void> Scheduler::subscribe() {
     entries.push_back({bus::kCancelSubject, {}, overhear});
   }
   for (Entry& entry : entries) {
+    auto guarded = [this, handler = std::move(entry.handler)](bus::Delivery delivery) {
+      JobId job(job::peek_job_id(delivery.payload));
+      return guard(std::move(job), handler(std::move(delivery)));
+    };
     auto subscription = replica_.bus.subscribe(std::string(entry.subject), std::move(entry.options),
-                                               std::move(entry.handler));
+                                               std::move(guarded));
     if (!subscription) return std::unexpected(subscription.error());
     subscriptions_.push_back(*std::move(subscription));
   }
   return {};
 }
 
+Task<bus::Verdict> Scheduler::guard(JobId job, Task<bus::Verdict> handling) {
+  constexpr const char* kPanic = "scheduler packet handler panic";
+  std::string what;
+  try {
+    co_return co_await std::move(handling);
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {
+    what = "no exception of the standard library";
+  }
+  replica_.log.error(kPanic, {{"job_id", job.str()}, {"error", what}});
+  leases_.release_any(job);
+  co_return bus::Verdict::nak(limits::kRetryStore, kPanic);
+}
+
+// One that comes for the first time goes straight on: handlers can tell a repeat. Nor is the
+// store's silence about the others a reason to wait (BUS-6).
+Task<bus::Verdict> Scheduler::handle_once(bus::Delivery delivery, bus::Handler handler) {
+  if (delivery.deliveries == 1 || delivery.mark.empty()) return handler(std::move(delivery));
+  return handle_unless_processed(std::move(delivery), std::move(handler));
+}
+
+Task<bus::Verdict> Scheduler::handle_unless_processed(bus::Delivery delivery,
+                                                      bus::Handler handler) {
+  auto processed = co_await replica_.store.processed({delivery.mark});
+  if (processed && processed->front()) {
+    replica_.metrics.add(Counter::kMessagesProcessedBefore);
+    co_return bus::Verdict::ack();
+  }
+  if (!processed) {
+    replica_.log.warning("it is not known whether a message was processed before",
+                         {{"message", delivery.mark}, {"error", processed.error().message}});
+  }
+  auto handling = handler(std::move(delivery));
+  co_return co_await std::move(handling);
+}
+
+void Scheduler::set_timeouts(Timeouts timeouts, std::map<Topic, Timeouts> topics) {
+  replica_.settings.timeouts = timeouts;
+  replica_.settings.topic_timeouts = std::move(topics);
+}
+
+void Scheduler::set_clock_offset(Duration offset) {
+  const Duration size = std::chrono::abs(offset);
+  replica_.clock_is_off = size > limits::kClockOffsetMax;
+  replica_.metrics.set(Gauge::kClockOffset, {},
+                       static_cast<uint64_t>(size / std::chrono::milliseconds(1)));
+}
+
 void Scheduler::set_pools(std::shared_ptr<const routing::PoolMap> pools) {
+  std::vector<Topic> changed = routing::changed_topics(*replica_.pools, *pools);
   replica_.pools = std::move(pools);
+  if (started_ && !changed.empty()) sweeps_.spawn(waiters_.reroute(std::move(changed)));
+}
+
+Future<Result<bus::Published>> Scheduler::submit(std::string packet, Admitted admitted) {
+  if (submits_ >= limits::kHandlersInFlightMax) return bus::Published::kRefused;
+  if (replica_.nursery.cancelled()) return fail(ErrorCode::kUnavailable, "the scheduler stops");
+  Completer<Result<bus::Published>> answer;
+  Future<Result<bus::Published>> future = answer.future();
+  ++submits_;
+  replica_.nursery.spawn(take_submit(std::move(packet), std::move(admitted), std::move(answer)));
+  return future;
+}
+
+Task<void> Scheduler::take_submit(std::string packet, Admitted admitted,
+                                  Completer<Result<bus::Published>> answer) {
+  bus::Delivery delivery{.subject = std::string(bus::kSubmitSubject),
+                         .payload = std::move(packet),
+                         .stored_at = replica_.clock.wall()};
+  JobId job(job::peek_job_id(delivery.payload));
+  const bus::Verdict verdict =
+      co_await guard(std::move(job), submit_.handle(std::move(delivery), std::move(admitted)));
+  --submits_;
+  if (verdict.kind == bus::Verdict::Kind::kAck) {
+    answer.complete(bus::Published::kStored);
+  } else {
+    answer.complete(fail(ErrorCode::kUnavailable, verdict.reason));
+  }
+}
+
+Task<std::optional<std::string>> Scheduler::throttled(cap::JobRequest request) {
+  if (!may_throttle()) co_return std::nullopt;
+  const job::Record record = job::new_record(request, {}, replica_.clock.wall());
+  Result<job::Decision> decision = co_await replica_.gate.check(request, record);
+  if (!decision || decision->kind != job::Decision::Kind::kThrottle) co_return std::nullopt;
+  co_return decision->reason;
 }
 
 Task<Result<bool>> Scheduler::cancel(JobId job, std::string reason) {

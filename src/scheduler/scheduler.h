@@ -11,13 +11,18 @@
 #include "scheduler/cancel.h"
 #include "scheduler/commits.h"
 #include "scheduler/dispatch.h"
+#include "scheduler/hand_over.h"
 #include "scheduler/heartbeats.h"
 #include "scheduler/lease_keeper.h"
+#include "scheduler/progress.h"
 #include "scheduler/replica.h"
 #include "scheduler/result.h"
+#include "scheduler/revisits.h"
 #include "scheduler/snapshot_keeper.h"
 #include "scheduler/submit.h"
 #include "scheduler/sweep.h"
+#include "scheduler/waiters.h"
+#include "scheduler/walk_ends.h"
 
 namespace fairlead::scheduler {
 
@@ -33,6 +38,21 @@ class Scheduler {
 
   // Takes effect for the next placement; jobs that wait are tried again by it.
   void set_pools(std::shared_ptr<const routing::PoolMap> pools);
+  // For jobs that are dispatched from now on.
+  void set_timeouts(Timeouts timeouts, std::map<Topic, Timeouts> topics);
+  void set_fail_open(bool open) { replica_.settings.safety_fail_open = open; }
+  // How far our wall clock is from the one that all replicas share. Beyond
+  // limits::kClockOffsetMax nothing is done by it.
+  void set_clock_offset(Duration offset);
+
+  // Takes a submit that comes from this process and not over the bus. Stored: its admission is
+  // committed, and `admitted` is given its record. Refused: too many are under way.
+  Future<Result<bus::Published>> submit(std::string packet, Admitted admitted = {});
+
+  // Whether policy, asked in this process, would have a job come later that is about to be
+  // submitted; and why. Policy elsewhere is not asked: there it is the job that waits.
+  bool may_throttle() const { return replica_.gate.in_process() && replica_.gate.may_throttle(); }
+  Task<std::optional<std::string>> throttled(cap::JobRequest request);
 
   // Ends a job and tells its worker.
   Task<Result<bool>> cancel(JobId job, std::string reason);
@@ -42,11 +62,12 @@ class Scheduler {
 
   // Tells `watcher` of every record that is committed here, after it is durable; an empty one ends
   // that. Called within the walk of the job: it may look, and must not call back.
-  void watch(std::function<void(const job::Record&)> watcher) {
+  void watch(std::function<void(const store::Snapshot&)> watcher) {
     replica_.watcher = std::move(watcher);
   }
 
   const Metrics& metrics() const { return replica_.metrics; }
+  const gate::Gate& gate() const { return replica_.gate; }
   const routing::WorkerRegistry& registry() const { return replica_.registry; }
   const routing::PoolMap& pools() const { return *replica_.pools; }
   const std::string& name() const { return replica_.name; }
@@ -54,20 +75,35 @@ class Scheduler {
   size_t in_hand() const;
 
  private:
+  Task<void> look_again(JobId job, Revision found);
   Task<Result<void>> learn();
   Result<void> subscribe();
+  // The verdict of a handler, whatever it throws.
+  Task<bus::Verdict> guard(JobId job, Task<bus::Verdict> handling);
+  // Handles a message that comes again only if no change has answered it.
+  Task<bus::Verdict> handle_once(bus::Delivery delivery, bus::Handler handler);
+  Task<bus::Verdict> handle_unless_processed(bus::Delivery delivery, bus::Handler handler);
+  Task<void> take_submit(std::string packet, Admitted admitted,
+                         Completer<Result<bus::Published>> answer);
 
   Replica replica_;
   LeaseKeeper leases_;
   Commits commits_;
+  WalkEnds ends_;
+  HandOver hand_over_;
   Dispatch dispatch_;
+  Waiters waiters_;
+  Revisits revisits_;
   Submit submit_;
   Results results_;
   Cancel cancel_;
+  Progress progress_;
   Sweep sweep_;
   Heartbeats heartbeats_;
   SnapshotKeeper snapshots_;
   std::vector<std::unique_ptr<bus::Subscription>> subscriptions_;
+  bool started_ = false;
+  size_t submits_ = 0;  // under way that did not come over the bus
   // Renewals, and sweeps: they end when told, not by themselves.
   Nursery loops_;
   Nursery sweeps_;

@@ -24,6 +24,9 @@ struct Settings {
   std::map<Topic, Timeouts> topic_timeouts;
   int stale_picks_max = limits::kStalePicksMax;
   bool safety_fail_open = false;
+  // How long the store keeps a job that ended: a stream's submit of an unknown job that is older
+  // may be one of those.
+  Duration ended_job_ttl = limits::kEndedJobTtl;
   // How often the workers are written down for others; not when `alone`.
   Duration snapshot_every = std::chrono::seconds(5);
 

@@ -8,7 +8,6 @@ namespace fairlead::scheduler {
 
 namespace {
 
-constexpr const char* kSnapshotKey = "sys:workers:snapshot";
 constexpr const char* kWriterLease = "cordum:scheduler:snapshot:writer";
 constexpr Duration kWriterLeaseTtl = std::chrono::seconds(10);
 constexpr Duration kSnapshotTtl = std::chrono::hours(24);
@@ -21,7 +20,7 @@ Task<std::vector<WorkerId>> SnapshotKeeper::warm_start() {
     replica_.log.warning("worker snapshot not used, workers are known by their heartbeats",
                          {{"error", why}});
   };
-  auto blob = co_await replica_.store.blob(kSnapshotKey);
+  auto blob = co_await replica_.store.blob(std::string(store::kWorkersKey));
   if (!blob) {
     cold(blob.error().message);
     co_return alive;
@@ -51,16 +50,21 @@ Task<void> SnapshotKeeper::keep_writing() {
 
 Task<void> SnapshotKeeper::write() {
   // A replica that has not heard of all workers yet would make the others forget them.
-  if (replica_.is_young() && replica_.registry.size() == 0) co_return;
+  if (replica_.presence.is_young() && replica_.registry.size() == 0) co_return;
   const std::string token = replica_.name + "." + replica_.random.token();
   auto taken = co_await replica_.store.acquire(kWriterLease, {token, kWriterLeaseTtl});
   if (!taken || !*taken) co_return;
   const WallTime now = replica_.clock.wall();
+  std::vector<WorkerId> alive;
+  replica_.registry.visit([&](const routing::WorkerView& worker) {
+    if (replica_.registry.alive(worker.report.id, replica_.clock.monotonic())) {
+      alive.push_back(worker.report.id);
+    }
+  });
   store::Blob blob{routing::snapshot_json(replica_.registry, *replica_.pools,
                                           replica_.clock.monotonic(), now, replica_.name),
                    now + kSnapshotTtl};
-  auto written = co_await replica_.store.put_blob(kSnapshotKey, std::move(blob),
-                                                  store::BlobCondition::kAlways);
+  auto written = co_await replica_.store.put_workers(std::move(blob), std::move(alive));
   if (!written) {
     replica_.log.warning("worker snapshot not written", {{"error", written.error().message}});
   }

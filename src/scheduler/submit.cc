@@ -11,15 +11,21 @@ namespace fairlead::scheduler {
 
 using job::State;
 
-GateStep redelivery_gate(const job::Record& known, const job::Record& submitted) {
+// The worker asked for another try, and it is not yet time for it.
+static bool backs_off(const job::Record& record, WallTime now) {
+  return record.wait && record.wait->wait_class.empty() && record.due && *record.due > now;
+}
+
+GateStep redelivery_gate(const job::Record& known, const job::Record& submitted, WallTime now) {
   if (known.request_hash != submitted.request_hash) return GateStep::kRefuse;
   switch (known.state) {
     case State::kDispatched:
       return known.publish_pending ? GateStep::kResolveUnpublished : GateStep::kAcknowledge;
     case State::kPending:
     case State::kScheduled:
-    case State::kRetrying:
       return GateStep::kResume;
+    case State::kRetrying:
+      return backs_off(known, now) ? GateStep::kAcknowledge : GateStep::kResume;
     case State::kRunning:
     case State::kApprovalRequired:
     case State::kSucceeded:
@@ -51,16 +57,23 @@ bus::Verdict verdict_of(const Walked& walked) {
 
 }  // namespace
 
-Task<bus::Verdict> Submit::handle(bus::Delivery delivery) {
+Task<bus::Verdict> Submit::handle(bus::Delivery delivery, Admitted admitted) {
   Result<Packet> packet = read_packet(delivery.payload);
   if (!packet) co_return co_await poison(replica_, delivery, packet.error());
   if (!(*packet)->has_job_request()) co_return bus::Verdict::ack();
 
   WalkerPtr walker = begin(*std::move(packet), delivery);
   if (!walker) co_return bus::Verdict::ack();
-  auto taken = co_await leases_.take(walker->record.id, true, limits::kLeaseWaitMax);
+  walker->admitted = std::move(admitted);
+  if (walker->record.id.empty()) {
+    // IN-8: it failed, and there is no job to say so.
+    replica_.metrics.add(Counter::kJobsCompleted, replica_.label_of(walker->record.topic),
+                         status_name(State::kFailed));
+    co_return bus::Verdict::ack();
+  }
+  auto taken = co_await leases_.take(walker->record.id, true, limits::kLeaseWaitMax, walker->mark);
   if (!taken) {
-    bool busy = taken.error().message == "job lock busy";
+    bool busy = LeaseKeeper::is_busy(taken.error());
     co_return bus::Verdict::not_now(busy ? limits::kRetryBusy : limits::kRetryStore,
                                     taken.error().message);
   }
@@ -68,9 +81,27 @@ Task<bus::Verdict> Submit::handle(bus::Delivery delivery) {
   if (taken->loaded.record) {
     co_return co_await handle_known(std::move(walker), std::move(taken->loaded));
   }
-  replica_.metrics.add(Counter::kJobsReceived, walker->record.topic.str());
+  if (is_replay(delivery)) {
+    leases_.release(walker->record.id, walker->token);
+    Result<void> buried = co_await bury(replica_, delivery, "older than ended jobs are kept");
+    if (!buried) co_return bus::Verdict::not_now(limits::kRetryStore, buried.error().message);
+    co_return bus::Verdict::ack();
+  }
+  if (walker->record.topic.empty()) {
+    walker->path = {State::kPending};
+    Ending missing{State::kFailed, job::ReasonCode::kDispatchFailed, {}, "missing topic"};
+    co_return verdict_of(co_await ends_.end(*walker, std::move(missing)));
+  }
+  replica_.metrics.add(Counter::kJobsReceived, replica_.label_of(walker->record.topic));
   if (!replica_.gate.in_process()) co_return co_await admit(std::move(walker));
   co_return verdict_of(co_await dispatch_.advance(std::move(walker)));
+}
+
+// A consumer that was lost and made anew delivers all that its stream still has. What the store
+// would have forgotten by now cannot be told from what it never knew.
+bool Submit::is_replay(const bus::Delivery& delivery) const {
+  return !delivery.mark.empty() &&
+         delivery.stored_at < replica_.clock.wall() - replica_.settings.ended_job_ttl;
 }
 
 // Nullptr: the request is not valid.
@@ -79,15 +110,21 @@ WalkerPtr Submit::begin(Packet packet, const bus::Delivery& delivery) {
   cap::JobRequest& request = *walker->packet->mutable_job_request();
   walker->request_bytes = job::request_bytes(delivery.payload);
   walker->consumed = delivery.queued;
+  walker->mark = delivery.mark;
+  TraceId trace(walker->packet->trace_id());
+  Result<void> valid = job::validate(request);
+  if (valid) valid = job::validate(trace);
   job::trim_names(request);
-  if (Result<void> valid = job::validate(request); !valid) {
+  if (!valid) {
     replica_.metrics.add(Counter::kValidationRejections);
-    replica_.log.warning("job request rejected",
-                         {{"job_id", request.job_id()}, {"error", valid.error().message}});
+    bool attack = job::contradicts_tenant(request);
+    replica_.log.write(
+        attack ? Log::Level::kError : Log::Level::kWarning,
+        attack ? "security: job request of two tenants rejected" : "job request rejected",
+        {{"job_id", request.job_id()}, {"error", valid.error().message}});
     return nullptr;
   }
-  walker->record =
-      job::new_record(request, TraceId(walker->packet->trace_id()), replica_.clock.wall());
+  walker->record = job::new_record(request, trace, replica_.clock.wall());
   return walker;
 }
 
@@ -100,6 +137,7 @@ Task<bus::Verdict> Submit::admit(WalkerPtr walker) {
   change.path = {State::kPending};
   change.request = walker->request_bytes;
   change.consumed = std::exchange(walker->consumed, std::nullopt);
+  change.mark = std::exchange(walker->mark, {});
   job::add_event(record, now, "submitted");
   record.due = now + limits::kClaimTtl;  // should this replica die on the way
   *change.next = record;
@@ -115,6 +153,8 @@ Task<bus::Verdict> Submit::admit(WalkerPtr walker) {
     co_return bus::Verdict::not_now(limits::kRetryBusy, "the record changed");
   }
   record.revision = applied->record->revision;
+  // What follows is told by nobody.
+  if (Admitted told = std::exchange(walker->admitted, {})) *told = applied->record;
   replica_.nursery.spawn(advance_alone(std::move(walker)));
   co_return bus::Verdict::ack();
 }
@@ -123,16 +163,35 @@ Task<void> Submit::advance_alone(WalkerPtr walker) {
   (void)co_await dispatch_.advance(std::move(walker));
 }
 
+// Another service wrote the job and no request: this is it.
+void Submit::adopt(Walker& walker, const job::Record& submitted) {
+  job::Record& record = walker.record;
+  record.request_hash = submitted.request_hash;
+  record.topic = submitted.topic;
+  record.tenant = submitted.tenant;
+  record.team = submitted.team;
+  record.principal = submitted.principal;
+  record.workflow_id = submitted.workflow_id;
+  record.priority = submitted.priority;
+  if (!record.deadline) record.deadline = submitted.deadline;
+  walker.brings_request = true;
+}
+
 Task<bus::Verdict> Submit::handle_known(WalkerPtr walker, store::Loaded known) {
   job::Record submitted = std::exchange(walker->record, *known.record);
-  // The first submission's bytes are the job; what it carries beyond the hash stays.
+  if (walker->admitted) *walker->admitted = known.record;
+  job::Record& record = walker->record;
+  if (record.trace.empty()) record.trace = submitted.trace;
   if (!known.request.empty()) {
+    // The first submission's bytes are the job; what it carries beyond the hash stays.
     walker->request_bytes = std::move(known.request);
     cap::JobRequest& request = *walker->packet->mutable_job_request();
     request.ParseFromString(walker->request_bytes);
     job::trim_names(request);
+  } else if (record.request_hash.empty()) {
+    adopt(*walker, submitted);
   }
-  GateStep step = redelivery_gate(walker->record, submitted);
+  GateStep step = redelivery_gate(walker->record, submitted, replica_.clock.wall());
   if (planted(PlantedBug::kGateAcknowledgesDispatchedAway) &&
       step == GateStep::kResolveUnpublished) {
     step = GateStep::kAcknowledge;
@@ -148,7 +207,7 @@ Task<bus::Verdict> Submit::handle_known(WalkerPtr walker, store::Loaded known) {
     case GateStep::kResume:
       co_return verdict_of(co_await dispatch_.advance(std::move(walker)));
     case GateStep::kResolveUnpublished:
-      co_return verdict_of(co_await dispatch_.resolve_unpublished(std::move(walker)));
+      co_return verdict_of(co_await revisits_.resolve_unpublished(std::move(walker)));
   }
   leases_.release(walker->record.id, walker->token);
   co_return bus::Verdict::ack();

@@ -22,27 +22,40 @@ TEST(RedeliveryGate, AcknowledgesWhatIsOnItsWayOrOver) {
   for (State state : {State::kDispatched, State::kRunning, State::kApprovalRequired,
                       State::kSucceeded, State::kFailed, State::kTimeout, State::kCancelled,
                       State::kDenied, State::kOutputQuarantined}) {
-    EXPECT_EQ(redelivery_gate(record(state), record(State::kPending)), GateStep::kAcknowledge)
+    EXPECT_EQ(redelivery_gate(record(state), record(State::kPending), {}), GateStep::kAcknowledge)
         << job::to_string(state);
   }
 }
 
 TEST(RedeliveryGate, ResumesWhatWaits) {
   for (State state : {State::kPending, State::kScheduled, State::kRetrying}) {
-    EXPECT_EQ(redelivery_gate(record(state), record(State::kPending)), GateStep::kResume)
+    EXPECT_EQ(redelivery_gate(record(state), record(State::kPending), {}), GateStep::kResume)
         << job::to_string(state);
   }
+}
+
+TEST(RedeliveryGate, LeavesAJobAloneUntilItIsTimeForItsNextTry) {
+  WallTime due = wall_time_from_micros(1000);
+  job::Record known = record(State::kRetrying);
+  known.due = due;
+  known.wait = job::Wait{job::ReasonCode::kWorkerRetry, {}, {}, {}, {}};
+  job::Record again = record(State::kPending);
+  EXPECT_EQ(redelivery_gate(known, again, due - Duration(1)), GateStep::kAcknowledge);
+  EXPECT_EQ(redelivery_gate(known, again, due), GateStep::kResume);
+  known.wait->wait_class = "pools=default";
+  EXPECT_EQ(redelivery_gate(known, again, due - Duration(1)), GateStep::kResume);
 }
 
 TEST(RedeliveryGate, ResolvesADispatchThatMayNeverHaveBeenPublished) {
   job::Record known = record(State::kDispatched);
   known.publish_pending = true;
-  EXPECT_EQ(redelivery_gate(known, record(State::kPending)), GateStep::kResolveUnpublished);
+  EXPECT_EQ(redelivery_gate(known, record(State::kPending), {}), GateStep::kResolveUnpublished);
 }
 
 TEST(RedeliveryGate, RefusesOtherContentInEveryState) {
   for (State state : job::kAllStates) {
-    EXPECT_EQ(redelivery_gate(record(state), record(State::kPending, "other")), GateStep::kRefuse);
+    EXPECT_EQ(redelivery_gate(record(state), record(State::kPending, "other"), {}),
+              GateStep::kRefuse);
   }
 }
 
@@ -59,18 +72,31 @@ class SlowGate final : public gate::Gate {
 
 class SubmitTest : public ReplicaTest {};
 
+TEST_F(SubmitTest, ATraceWithoutEndIsRejected) {
+  ASSERT_TRUE(run(bus_.start()));
+  Scheduler scheduler(plugs(gate_), {}, pools());
+  ASSERT_TRUE(run(scheduler.start()));
+  for (size_t bytes : {limits::kTraceIdBytesMax, limits::kTraceIdBytesMax + 1}) {
+    cap::BusPacket packet;
+    packet.set_trace_id(std::string(bytes, 't'));
+    packet.set_sender_id("client");
+    packet.mutable_job_request()->set_job_id("j" + std::to_string(bytes));
+    packet.mutable_job_request()->set_topic("job.default");
+    (void)bus_.publish(std::string(bus::kSubmitSubject), job::serialise(packet), {});
+  }
+  loop_.run_ready();
+  EXPECT_TRUE(store_.load(JobId("j256"), {}).await_resume()->record);
+  EXPECT_FALSE(store_.load(JobId("j257"), {}).await_resume()->record);
+  EXPECT_EQ(scheduler.metrics().value(Counter::kValidationRejections), 1u);
+  bus_.drop();
+}
+
 TEST_F(SubmitTest, H12_AJobWhoseLeaseWasLostOnTheWayIsNotAcknowledged) {
   SlowGate gate;
   ASSERT_TRUE(run(bus_.start()));
   Scheduler scheduler(plugs(gate), {}, pools());
   ASSERT_TRUE(run(scheduler.start()));
-  cap::BusPacket packet;
-  packet.set_trace_id("t");
-  packet.set_sender_id("client");
-  packet.mutable_job_request()->set_job_id("j1");
-  packet.mutable_job_request()->set_topic("job.default");
-  (void)bus_.publish(std::string(bus::kSubmitSubject), job::serialise(packet), {});
-  loop_.run_ready();
+  submit("j1");
 
   // Somebody else has the lease by the time that policy answers.
   std::string key = store::job_lease_key(JobId("j1"));
@@ -136,6 +162,29 @@ TEST_F(SubmitTest, AMessageThatTheBusGivesUpLeavesADeadLetter) {
   ASSERT_TRUE(letter && *letter);
   EXPECT_EQ((*letter)->reason, "sys.job.submit: delivered too often");
   EXPECT_EQ((*letter)->reason_code, "poison_message");
+}
+
+TEST_F(SubmitTest, AJobThatAnotherServiceWroteWithoutARequestTakesTheSubmittedOne) {
+  ASSERT_TRUE(run(bus_.start()));
+  Scheduler scheduler(plugs(gate_), {}, pools());
+  ASSERT_TRUE(run(scheduler.start()));
+  store::Change written;
+  written.next->id = JobId("j1");
+  written.next->state = State::kPending;
+  written.next->created_at = written.next->updated_at = clock_.wall();
+  written.path = {State::kPending};
+  ASSERT_TRUE(store_.apply(std::move(written)).await_resume());
+
+  submit("j1");
+  auto loaded = store_.load(JobId("j1"), {.with_request = true}).await_resume();
+  EXPECT_EQ(scheduler.metrics().value(Counter::kResubmitConflicts), 0u);
+  EXPECT_EQ(loaded->record->wait->reason, job::ReasonCode::kNoWorkers);
+  EXPECT_EQ(loaded->record->topic, Topic("job.default"));
+  EXPECT_EQ(loaded->record->tenant, TenantId("default"));
+  EXPECT_EQ(loaded->record->trace, TraceId("t"));
+  EXPECT_NE(loaded->record->request_hash, "");
+  EXPECT_NE(loaded->request, "");
+  bus_.drop();
 }
 
 }  // namespace

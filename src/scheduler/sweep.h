@@ -3,48 +3,65 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
+#include <vector>
 
 #include "runtime/task.h"
-#include "scheduler/dispatch.h"
+#include "scheduler/leader.h"
 #include "scheduler/replica.h"
+#include "scheduler/revisits.h"
+#include "scheduler/waiters.h"
 
 namespace fairlead::scheduler {
 
 class Sweep {
  public:
-  Sweep(Replica& replica, Commits& commits, Dispatch& dispatch)
-      : replica_(replica), commits_(commits), dispatch_(dispatch) {}
+  Sweep(Replica& replica, Commits& commits, Waiters& waiters, Revisits& revisits)
+      : replica_(replica), commits_(commits), waiters_(waiters), revisits_(revisits) {}
 
   // Runs for as long as the replica lives.
   Task<void> keep_sweeping();
   // Likewise: drops what has outlived its time.
   Task<void> keep_retiring();
-  // One round: due times, unpublished dispatches, deadlines, waiting classes, silent workers.
+  // One round: due times, deadlines, unpublished dispatches, waiting classes, silent workers.
   Task<void> sweep();
 
-  // A worker that jobs are out with was not heard yet: it is given a TTL to appear.
-  void expect(const WorkerId& worker);
-  void heard(const WorkerId& worker) { expected_.erase(worker); }
-
  private:
-  Task<void> sweep_due();
+  Task<void> publish_orphans();
+  Task<bool> reconciles_for_all();
+  Task<bool> replays_for_all();
+  Task<void> sweep_due(bool reconciles, bool replays);
   Task<void> sweep_deadlines();
-  Task<void> sweep_workers();
+  Task<void> sweep_unpublished();
   Task<void> sweep_waiting();
-  void look_at(const JobId& job);
-  Task<void> revisit(JobId job);
+  void sweep_workers();
+  void tell_workers() const;
+  void count_stale(const std::vector<job::Record>& due);
+  // Those that are left alone stay in what a scan finds: others are found behind them.
+  size_t batch() const;
+  // False while the job is being looked at, or left alone.
+  bool begin(const JobId& job);
+  void look_at(const job::Record& record);
+  Task<void> revisit(JobId job, Revision found);
   Task<void> time_out(job::Record record, std::string reason);
   Task<void> lose_worker(WorkerId worker);
-  Task<void> lose_job(job::Record record);
+  // False when the store could not say.
+  Task<bool> lose_job(JobId job, WorkerId worker);
 
   Replica& replica_;
   Commits& commits_;
-  Dispatch& dispatch_;
-  std::set<JobId> looking_;
-  std::map<WorkerId, MonotonicTime> expected_;
+  Waiters& waiters_;
+  Revisits& revisits_;
+  // The first two are the Go services' own: deadlines and timeouts, and jobs that wait for nothing
+  // but a time. The third says which of our replicas does the latter.
+  Leader reconciler_{replica_, "cordum:reconciler:default"};
+  Leader replayer_{replica_, "cordum:replayer:pending"};
+  Leader sweeper_{replica_, "fairlead:sweeper"};
+  // Jobs that are being looked at, or were, and until when they are not looked at again.
+  std::map<JobId, MonotonicTime> left_alone_;
   MonotonicTime orphans_at_{};
+  bool publishes_orphans_ = false;
+  MonotonicTime told_workers_at_{};
   // The waiting class at which the last round's page of them ended; empty: at the end.
   std::string listed_;
 };

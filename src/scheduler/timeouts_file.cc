@@ -58,7 +58,7 @@ Result<TimeoutsFile> parse_timeouts(std::string_view yaml) {
     Reader reader;
     TimeoutsFile file{{kDispatch, kRunning}, {}};
     if (document.IsNull()) return file;
-    Numbers topics;
+    std::map<std::string, Numbers> topics;
     reader.entries(
         document, "the file",
         [&](const std::string& key, const YAML::Node& at, const YAML::Node& value) {
@@ -70,9 +70,9 @@ Result<TimeoutsFile> parse_timeouts(std::string_view yaml) {
                              or_else(given["running_timeout_seconds"], kRunningForZero)};
           } else if (key == "topics") {
             reader.each(value, key, [&](const std::string& topic, const YAML::Node& node) {
-              Numbers given = reader.numbers(node, fmt::format("topic \"{}\"", topic),
-                                             {"timeout_seconds", "max_retries"});
-              topics[topic] = given["timeout_seconds"];
+              topics[topic] = reader.numbers(node, fmt::format("topic \"{}\"", topic),
+                                             {"dispatch_timeout_seconds", "running_timeout_seconds",
+                                              "timeout_seconds", "max_retries"});
             });
           } else if (key == "workflows") {
             reader.each(value, key, [&](const std::string& workflow, const YAML::Node& node) {
@@ -85,8 +85,15 @@ Result<TimeoutsFile> parse_timeouts(std::string_view yaml) {
                                    key));
           }
         });
-    for (const auto& [topic, timeout] : topics) {
-      if (timeout > 0) file.topics[Topic(topic)] = {file.timeouts.dispatch, seconds(timeout)};
+    for (auto& [topic, given] : topics) {
+      uint32_t running = given["running_timeout_seconds"];
+      if (running == 0) running = given["timeout_seconds"];
+      uint32_t dispatch = given["dispatch_timeout_seconds"];
+      if (running == 0 && dispatch == 0) continue;
+      Timeouts& timeouts = file.topics[Topic(topic)];
+      timeouts = file.timeouts;
+      if (running > 0) timeouts.running = seconds(running);
+      if (dispatch > 0) timeouts.dispatch = seconds(dispatch);
     }
     return file;
   });

@@ -52,6 +52,19 @@ reconciler: {dispatch_timeout_seconds: 30, running_timeout_seconds: 60}
   EXPECT_EQ(file.topics.at(Topic("job.slow")).dispatch, 30s);
 }
 
+TEST(TimeoutsFile, ATopicMayHaveADispatchTimeoutOfItsOwn) {
+  TimeoutsFile file = parsed(R"(
+topics:
+  job.far: {dispatch_timeout_seconds: 1000}
+  job.both: {dispatch_timeout_seconds: 10, running_timeout_seconds: 20}
+reconciler: {dispatch_timeout_seconds: 30, running_timeout_seconds: 60}
+)");
+  EXPECT_EQ(file.topics.at(Topic("job.far")).dispatch, 1000s);
+  EXPECT_EQ(file.topics.at(Topic("job.far")).running, 60s);
+  EXPECT_EQ(file.topics.at(Topic("job.both")).dispatch, 10s);
+  EXPECT_EQ(file.topics.at(Topic("job.both")).running, 20s);
+}
+
 TEST(TimeoutsFile, WorkflowsAreCheckedAndLeftToOthers) {
   parsed("workflows: {w: {child_timeout_seconds: 1, total_timeout_seconds: 2, max_retries: 3}}");
   EXPECT_THAT(error_of("workflows: {w: {timeout: 1}}"), HasSubstr("unknown key \"timeout\""));

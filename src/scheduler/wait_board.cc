@@ -9,20 +9,67 @@
 namespace fairlead::scheduler {
 
 namespace {
+
 constexpr std::string_view kTenantPrefix = "tenant=";
+
+// No pool, label or value has a zero byte between its parts: what may be mistaken is looked at.
+std::string shelf_of(const PoolName& pool) {
+  return pool.str();
 }
+std::string shelf_of(const PoolName& pool, std::string_view label, std::string_view value) {
+  std::string name = pool.str();
+  name.push_back('\0');
+  name += label;
+  name.push_back('\0');
+  name += value;
+  return name;
+}
+
+}  // namespace
 
 std::string tenant_class(const TenantId& tenant) {
   return std::string(kTenantPrefix) + tenant.str();
 }
 
+bool is_tenant_class(std::string_view wait_class) {
+  return wait_class.starts_with(kTenantPrefix);
+}
+
 bool WaitBoard::add(const std::string& wait_class, WallTime since) {
-  if (wait_class.starts_with(kTenantPrefix)) return tenants_.insert(wait_class).second;
+  if (is_tenant_class(wait_class)) return tenants_.insert(wait_class).second;
   if (placement_.contains(wait_class)) return false;
   auto parsed = routing::parse_wait_class(wait_class);
   if (!parsed) return false;
-  placement_.emplace(wait_class, Known{*std::move(parsed), since});
+  auto known = placement_.emplace(wait_class, Known{*std::move(parsed), since, {}}).first;
+  shelve(wait_class, known->second);
   return true;
+}
+
+void WaitBoard::shelve(const std::string& text, Known& known) {
+  for (const PoolName& pool : known.wait_class.pools) {
+    const std::string* best = nullptr;
+    std::vector<std::string> names;
+    if (known.wait_class.placement.empty()) names.push_back(shelf_of(pool));
+    for (const auto& [name, value] : known.wait_class.placement) {
+      names.push_back(shelf_of(pool, name, value));
+    }
+    for (const std::string& name : names) {
+      if (!best || shelves_[name].size() < shelves_[*best].size()) best = &name;
+    }
+    for (const std::string& name : names) {
+      if (shelves_[name].empty() && &name != best) shelves_.erase(name);
+    }
+    shelves_[*best].emplace(known.oldest, text);
+    known.shelves.push_back(*best);
+  }
+}
+
+void WaitBoard::unshelve(const std::string& text, const Known& known) {
+  for (const std::string& name : known.shelves) {
+    auto shelf = shelves_.find(name);
+    shelf->second.erase({known.oldest, text});
+    if (shelf->second.empty()) shelves_.erase(shelf);
+  }
 }
 
 std::vector<std::string> WaitBoard::refresh(const std::string& after,
@@ -33,30 +80,59 @@ std::vector<std::string> WaitBoard::refresh(const std::string& after,
   auto gone = [&](const std::string& name) {
     return name > after && (last || name <= page.back().wait_class) && !listed.contains(name);
   };
-  std::erase_if(placement_, [&](const auto& entry) { return gone(entry.first); });
+  std::erase_if(placement_, [&](const auto& entry) {
+    if (!gone(entry.first)) return false;
+    unshelve(entry.first, entry.second);
+    return true;
+  });
   std::erase_if(tenants_, gone);
   std::vector<std::string> unknown;
   for (const store::WaitClassView& view : page) {
     if (add(view.wait_class, view.oldest_since)) {
       unknown.push_back(view.wait_class);
     } else if (auto known = placement_.find(view.wait_class); known != placement_.end()) {
-      known->second.oldest = view.oldest_since;
+      set_oldest(known->first, known->second, view.oldest_since);
     }
   }
   return unknown;
 }
 
-std::vector<std::string> WaitBoard::fitting(const routing::WorkerReport& worker) const {
-  std::vector<std::pair<WallTime, std::string_view>> fit;
-  for (const auto& [text, known] : placement_) {
-    if (routing::fits(known.wait_class, worker)) fit.emplace_back(known.oldest, text);
+void WaitBoard::set_oldest(const std::string& text, Known& known, WallTime oldest) {
+  if (known.oldest == oldest) return;
+  for (const std::string& name : known.shelves) {
+    Shelf& shelf = shelves_.at(name);
+    shelf.erase({known.oldest, text});
+    shelf.emplace(oldest, text);
   }
-  auto end = fit.begin() + static_cast<ptrdiff_t>(std::min(fit.size(), limits::kClaimClassesMax));
-  std::ranges::partial_sort(fit, end);
-  fit.erase(end, fit.end());
+  known.oldest = oldest;
+}
+
+std::vector<std::string> WaitBoard::fitting(const routing::WorkerReport& worker) const {
+  Shelf fit;
+  visit(shelf_of(worker.pool), worker, fit);
+  for (const auto& [name, value] : worker.labels) {
+    visit(shelf_of(worker.pool, name, value), worker, fit);
+  }
   std::vector<std::string> classes;
-  for (const auto& [oldest, text] : fit) classes.emplace_back(text);
+  for (const auto& [oldest, text] : fit) {
+    if (classes.size() == limits::kClaimClassesMax) break;
+    classes.push_back(text);
+  }
   return classes;
+}
+
+void WaitBoard::visit(const std::string& name, const routing::WorkerReport& worker,
+                      Shelf& fit) const {
+  auto shelf = shelves_.find(name);
+  if (shelf == shelves_.end()) return;
+  size_t visits = 0;
+  size_t found = 0;
+  for (const auto& entry : shelf->second) {
+    if (++visits > limits::kFittingVisitsMax || found == limits::kClaimClassesMax) break;
+    if (!routing::fits(placement_.at(entry.second).wait_class, worker)) continue;
+    fit.insert(entry);
+    ++found;
+  }
 }
 
 std::vector<std::vector<std::string>> WaitBoard::groups(const routing::WorkerReport* worker,

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "routing/wait_class.h"
@@ -17,6 +18,9 @@ namespace fairlead::scheduler {
 
 // The class of jobs that wait for their tenant's limit: "tenant=<id>".
 std::string tenant_class(const TenantId& tenant);
+bool is_tenant_class(std::string_view wait_class);
+// The class of jobs that wait until policy can be asked.
+inline constexpr std::string_view kPolicyClass = "policy";
 
 class WaitBoard {
  public:
@@ -30,7 +34,8 @@ class WaitBoard {
 
   bool empty() const { return placement_.empty() && tenants_.empty(); }
 
-  // Classes of jobs that the worker can take, at most kClaimClassesMax, longest wait first.
+  // Classes of jobs that the worker can take, at most kClaimClassesMax, longest wait first. Of very
+  // many it may miss some: the clock tries them.
   std::vector<std::string> fitting(const routing::WorkerReport& worker) const;
 
   // What to claim from when a job of this tenant leaves this worker: one group for the slot of
@@ -39,12 +44,24 @@ class WaitBoard {
                                                const TenantId& tenant) const;
 
  private:
+  // Classes of one pool that ask for the same label, or for none, longest wait first. A class
+  // stands in one for each of its pools, under the label that fewest others stand under: a worker
+  // meets those of its own labels, and not all who wait for other workers of its pool.
+  using Shelf = std::set<std::pair<WallTime, std::string>>;
   struct Known {
     routing::WaitClass wait_class;
     WallTime oldest;
+    std::vector<std::string> shelves;
   };
+  using Classes = std::map<std::string, Known>;
 
-  std::map<std::string, Known> placement_;
+  void shelve(const std::string& text, Known& known);
+  void unshelve(const std::string& text, const Known& known);
+  void set_oldest(const std::string& text, Known& known, WallTime oldest);
+  void visit(const std::string& shelf, const routing::WorkerReport& worker, Shelf& fit) const;
+
+  Classes placement_;
+  std::map<std::string, Shelf> shelves_;
   std::set<std::string> tenants_;
 };
 

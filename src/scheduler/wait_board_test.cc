@@ -97,5 +97,30 @@ TEST(WaitBoard, ATenantsClassIsForgottenWhenNobodyWaitsInIt) {
   EXPECT_TRUE(board.empty());
 }
 
+TEST(WaitBoard, AWorkerMeetsItsOwnAmongManyClassesOfItsPool) {
+  WaitBoard board;
+  for (int i = 0; i < 5000; ++i) {
+    board.add(fmt::format("pools=p;node.group=g;node.id=n{}", i), at(i));
+  }
+  board.add("pools=p", at(6000));
+  routing::WorkerReport worker;
+  worker.id = WorkerId("w");
+  worker.pool = PoolName("p");
+  worker.labels = {{"node.group", "g"}, {"node.id", "n4999"}};
+  EXPECT_EQ(board.fitting(worker),
+            (std::vector<std::string>{"pools=p;node.group=g;node.id=n4999", "pools=p"}));
+}
+
+TEST(WaitBoard, ForgetsAClassWhereverItStood) {
+  WaitBoard board;
+  board.add("pools=p,q;node.id=n1", at(1));
+  board.refresh("", {}, true);
+  EXPECT_TRUE(board.empty());
+  routing::WorkerReport worker;
+  worker.pool = PoolName("q");
+  worker.labels = {{"node.id", "n1"}};
+  EXPECT_TRUE(board.fitting(worker).empty());
+}
+
 }  // namespace
 }  // namespace fairlead::scheduler

@@ -90,6 +90,7 @@ struct Change {
   std::vector<Timer> timers;             // set, replacing one of the same key
   std::vector<std::string> timers_done;  // removed
   std::optional<Sequence> consumed;      // a queued bus message that this change answers
+  std::string mark{};                    // the name of any other that it answers (Store::processed)
 
   // Groups of waiting classes: with the commit, the longest waiting job of each group is claimed
   // for the caller, who knows that the change makes room for it.

@@ -3,6 +3,7 @@
 // A store's test includes this once and names itself:
 //   FAIRLEAD_STORE_CONTRACT(kind);          every store
 //   FAIRLEAD_STORE_DURABILITY(kind);        one that keeps things when it is closed
+//   FAIRLEAD_STORE_OF_ONE_PROCESS(kind);    and that nobody else opens
 // where `kind` is a StoreKind that says how to open it.
 #pragma once
 
@@ -21,6 +22,8 @@
   FAIRLEAD_STORE_SUITE(ScanContract, kind);    \
   FAIRLEAD_STORE_SUITE(WaitingContract, kind); \
   FAIRLEAD_STORE_SUITE(BesideContract, kind);  \
+  FAIRLEAD_STORE_SUITE(BreakerContract, kind); \
   FAIRLEAD_STORE_SUITE(LeaseContract, kind)
 
 #define FAIRLEAD_STORE_DURABILITY(kind) FAIRLEAD_STORE_SUITE(DurabilityContract, kind)
+#define FAIRLEAD_STORE_OF_ONE_PROCESS(kind) FAIRLEAD_STORE_SUITE(OneProcessContract, kind)

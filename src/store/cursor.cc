@@ -6,27 +6,17 @@
 
 namespace fairlead::store {
 
+bool is_paged(Query::By by) {
+  return by != Query::By::kDeadline && by != Query::By::kDue && by != Query::By::kUnpublished;
+}
+
 Position position_of(const job::Record& record, Query::By by) {
-  auto time = [&] {
-    switch (by) {
-      case Query::By::kTrace:
-        return record.created_at;
-      case Query::By::kDeadline:
-        return record.deadline.value_or(WallTime{});
-      case Query::By::kDue:
-        return record.due.value_or(WallTime{});
-      case Query::By::kUnpublished:
-        return record.dispatched_at;
-      case Query::By::kRecent:
-      case Query::By::kState:
-      case Query::By::kTenant:
-      case Query::By::kWorker:
-      case Query::By::kEnded:
-        break;
-    }
-    return record.updated_at;
-  };
-  return {time(), record.id.str(), job::is_terminal(record.state)};
+  WallTime at = by == Query::By::kTrace ? record.created_at : record.updated_at;
+  return {at, record.id.str(), job::is_terminal(record.state)};
+}
+
+Position position_of(const DeadLetter& entry) {
+  return {entry.created_at, entry.job.str(), true};
 }
 
 std::string to_cursor(const Position& position) {

@@ -18,7 +18,11 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
+// Whether pages of such a scan follow each other.
+bool is_paged(Query::By by);
+// REQUIRES: such a scan.
 Position position_of(const job::Record& record, Query::By by);
+Position position_of(const DeadLetter& entry);
 
 std::string to_cursor(const Position& position);
 // Nothing for an empty cursor, and for one that to_cursor did not make.

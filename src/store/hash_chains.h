@@ -2,13 +2,17 @@
 // nothing per job, which a std::unordered_map would, and a million jobs may wait.
 #pragma once
 
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "store/live_job.h"
 
 namespace fairlead::store {
 
-template <Link LiveJob::* kLink, uint32_t LiveJob::* kHash>
+// `kLink` is a Link, or only the next of the chain: then it takes as long to remove a job as its
+// chain is, which is fine where hashes are shared by few.
+template <auto kLink, uint32_t LiveJob::* kHash>
 class HashChains {
  public:
   HashChains() : heads_(16) {}
@@ -22,10 +26,16 @@ class HashChains {
   }
 
   void remove(LiveJob* job) {
-    Link& link = job->*kLink;
-    (link.before ? (link.before->*kLink).after : head(job->*kHash)) = link.after;
-    if (link.after) (link.after->*kLink).before = link.before;
-    link = {};
+    if constexpr (kBothWays) {
+      Link& link = job->*kLink;
+      (link.before ? next_of(link.before) : head(job->*kHash)) = link.after;
+      if (link.after) (link.after->*kLink).before = link.before;
+      link = {};
+    } else {
+      LiveJob** at = &head(job->*kHash);
+      while (*at != job) at = &next_of(*at);
+      *at = std::exchange(next_of(job), nullptr);
+    }
     --size_;
   }
 
@@ -33,11 +43,21 @@ class HashChains {
   LiveJob* first(uint32_t hash) const {
     return same_hash(heads_[hash & (heads_.size() - 1)], hash);
   }
-  static LiveJob* next(const LiveJob* job) { return same_hash((job->*kLink).after, job->*kHash); }
+  static LiveJob* next(LiveJob* job) { return same_hash(next_of(job), job->*kHash); }
 
  private:
+  static constexpr bool kBothWays = std::is_same_v<decltype(kLink), Link LiveJob::*>;
+
+  static LiveJob*& next_of(LiveJob* job) {
+    if constexpr (kBothWays) {
+      return (job->*kLink).after;
+    } else {
+      return job->*kLink;
+    }
+  }
+
   static LiveJob* same_hash(LiveJob* job, uint32_t hash) {
-    while (job && job->*kHash != hash) job = (job->*kLink).after;
+    while (job && job->*kHash != hash) job = next_of(job);
     return job;
   }
 
@@ -45,8 +65,11 @@ class HashChains {
 
   void push(LiveJob* job) {
     LiveJob*& first = head(job->*kHash);
-    job->*kLink = {nullptr, first};
-    if (first) (first->*kLink).before = job;
+    if constexpr (kBothWays) {
+      (job->*kLink).before = nullptr;
+      if (first) (first->*kLink).before = job;
+    }
+    next_of(job) = first;
     first = job;
   }
 
@@ -55,7 +78,7 @@ class HashChains {
     old.swap(heads_);
     for (LiveJob* job : old) {
       while (job) {
-        LiveJob* after = (job->*kLink).after;
+        LiveJob* after = next_of(job);
         push(job);
         job = after;
       }

@@ -1,5 +1,6 @@
 #include "store/live_job.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -8,11 +9,11 @@
 namespace fairlead::store {
 
 LiveJob* LiveJob::make(std::string_view id) {
-  void* memory = ::operator new(sizeof(LiveJob) + id.size());
+  void* memory = ::operator new(std::max(sizeof(LiveJob), kIdOffset + id.size()));
   LiveJob* job = new (memory) LiveJob;
   static_assert(limits::kJobIdBytesMax <= UINT16_MAX);
   job->id_size = static_cast<uint16_t>(id.size());
-  std::memcpy(static_cast<void*>(job + 1), id.data(), id.size());
+  std::memcpy(static_cast<char*>(memory) + kIdOffset, id.data(), id.size());
   return job;
 }
 

@@ -1,12 +1,15 @@
 // What an embedded store keeps in memory of a live job: enough to guard, index and count it. The
 // rest of the record stays where the store keeps records. It is small, because a million jobs may
-// wait: the id stands in the same allocation behind it.
+// wait: the id stands behind it in the same allocation.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "base/ids.h"
 #include "base/time.h"
@@ -40,43 +43,64 @@ class JobList {
   size_t size_ = 0;
 };
 
+// Never 0, which stands for no text. For memory only: another build may make others.
+inline uint32_t hash_of(std::string_view text) {
+  auto hash = static_cast<uint32_t>(std::hash<std::string_view>{}(text));
+  return hash == 0 ? 1 : hash;
+}
+
 struct WaitClass;
-struct TenantJobs;
+struct QueueJobs;
 struct WorkerJobs;
 
 struct LiveJob {
   Link in_all;
   Link in_state;
   Link in_tenant;
+  Link in_queue;
   Link in_worker;
-  Link of_id;
   Link of_trace;
+  LiveJob* next_of_id = nullptr;
 
-  TenantJobs* tenant = nullptr;
+  QueueJobs* queue = nullptr;    // of its tenant and topic
   WorkerJobs* worker = nullptr;  // while it holds a slot there
   WaitClass* wait_class = nullptr;
 
   Revision revision;
-  int64_t updated_at = 0;  // microseconds, like all times here; 0 means none
+  // Of the record, in microseconds; 0 means none.
+  int64_t updated_at = 0;
   int64_t deadline = 0;
   int64_t due = 0;
-  int64_t since = 0;          // its place in its class; of one that waits in none: its dispatch
-  int64_t claimed_until = 0;  // while claimed; by the store's monotonic clock
+  int64_t since = 0;  // its place in its class; of one that waits in none: its dispatch
+  // By the store's monotonic clock: when deadline and due time come, since when its dispatch is not
+  // known to be published, and, while it is claimed, until when.
+  int64_t deadline_at = 0;
+  int64_t due_at = 0;
+  int64_t marked_at = 0;
+  int64_t claimed_until = 0;
 
   uint32_t id_hash = 0;
   uint32_t trace_hash = 0;  // 0: it has no trace
+  uint32_t team_hash = 0;
   job::State state = job::State::kPending;
   bool tenant_slot = false;
   bool publish_pending = false;
   uint16_t id_size = 0;
 
-  std::string_view id() const { return {reinterpret_cast<const char*>(this + 1), id_size}; }
+  std::string_view id() const;
 
   static LiveJob* make(std::string_view id);
   static void destroy(LiveJob* job);
 };
 
-static_assert(sizeof(LiveJob) <= 184, "a million of them may wait");
+// The id begins where the last member ends, and so uses what would be padding.
+static_assert(std::is_standard_layout_v<LiveJob>);
+inline constexpr size_t kIdOffset = offsetof(LiveJob, id_size) + sizeof(LiveJob::id_size);
+static_assert(kIdOffset + 36 <= 256, "a million may wait; with a UUID it fits 256 bytes");
+
+inline std::string_view LiveJob::id() const {
+  return {reinterpret_cast<const char*>(this) + kIdOffset, id_size};
+}
 
 // Earliest time first, then by id, so that the order depends on nothing else.
 template <int64_t LiveJob::* kTime>

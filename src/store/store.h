@@ -8,6 +8,7 @@
 // Futures may be dropped: the call happens all the same.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,9 @@ struct LoadOptions {
   bool with_request = false;
   // Take the job's lease in the same step.
   std::optional<LeaseRequest> lease;
+  // The bus message for which it is loaded (bus::Delivery::mark): noted as being handled where
+  // other services may look, and nowhere else.
+  std::string mark{};
 };
 
 struct Loaded {
@@ -41,29 +45,65 @@ struct Loaded {
   bool lease_taken = false;  // false when none was asked for, or another token holds it
 };
 
+// What a job must be to be told of; what is empty does not matter. A page that leaves jobs out may
+// be short, or empty, and yet not the last.
+struct Only {
+  std::vector<job::State> states;
+  std::string tenant;
+  std::string topic;
+  std::string team;
+  std::string worker;                // of a live job: the one whose slot it holds
+  WallTime since = WallTime::min();  // when it last changed, at the earliest
+
+  bool anything() const;
+  bool takes(job::State state) const;
+  bool takes(const job::Record& record) const;
+};
+
 struct Query {
   enum class By {
-    kRecent,       // most recently changed first
-    kState,        // text = state name; least recently changed first
-    kTenant,       // text = tenant; live jobs
-    kTrace,        // text = trace id; live and ended, oldest first
-    kWorker,       // text = worker id: jobs that hold one of its slots
-    kDeadline,     // deadline <= until, earliest first
-    kDue,          // due <= until and in no waiting class, earliest first
-    kUnpublished,  // publish_pending, dispatched_at <= until, earliest first
+    kRecent,  // most recently changed first, live and ended; those that `only` takes
+    kState,   // text = state name; least recently changed first
+    kTenant,  // text = tenant; live jobs
+    kTrace,   // text = trace id; live and ended, oldest first
+    kWorker,  // text = worker id: jobs that hold one of its slots
+    // What the store's own clock says is over, earliest first. A writer's clock may be wrong and
+    // may be set: a time that comes with a change counts by how far it lies behind `updated_at`.
+    kDeadline,     // the deadline
+    kDue,          // the due time, of jobs in no waiting class
+    kUnpublished,  // publish_pending, for at least `age`
     kEnded,        // ended jobs, latest first
   };
   By by = By::kRecent;
   std::string text;
-  WallTime until = WallTime::max();
+  Duration age{};  // of kUnpublished
   size_t limit = 100;
-  std::string cursor;         // Page::next of the page before
-  bool latest_first = false;  // of kState: most recently changed first instead
+  // Page::next of the page before. There is none of kDeadline, kDue and kUnpublished: what is dealt
+  // with leaves, and the next come first.
+  std::string cursor;
+  Only only{};  // of kRecent
 };
 
 struct Page {
   std::vector<job::Record> records;
-  std::string next;  // empty: this was the last page
+  std::string next;    // empty: this was the last page
+  size_t visited = 0;  // jobs looked at for it: of kRecent at most kScanVisitsMax
+};
+
+// The live jobs of one topic and tenant.
+struct Queue {
+  Topic topic;
+  TenantId tenant;
+  std::array<size_t, job::kAllStates.size()> jobs{};  // by state
+  // Since when the one that has waited longest (PENDING, SCHEDULED, RETRYING) has not moved.
+  std::optional<WallTime> oldest;
+
+  size_t in(job::State state) const { return jobs[static_cast<size_t>(state)]; }
+};
+
+struct Queues {
+  std::vector<Queue> all;  // by topic and tenant
+  bool complete = true;    // false: there were too many jobs to count them all
 };
 
 struct Blob {
@@ -72,6 +112,20 @@ struct Blob {
 };
 
 enum class BlobCondition { kAlways, kIfAbsent, kIfPresent };
+
+// Where the workers that are alive are written down, as JSON.
+inline constexpr std::string_view kWorkersKey = "sys:workers:snapshot";
+
+// What a breaker is told: somebody wants to make a call, or one has ended.
+enum class BreakerEvent { kAsk, kSuccess, kFailure };
+
+struct BreakerAnswer {
+  bool admitted = true;  // of kAsk: the call may be made
+  // Until when none is made; in the past: a few probe. Nothing: it is closed.
+  std::optional<WallTime> open_until{};
+
+  bool operator==(const BreakerAnswer&) const = default;
+};
 
 // A message on the way: of the outbox (a commit's, to be published) or of a local bus' queue.
 struct StoredMessage {
@@ -112,8 +166,12 @@ class Store {
   virtual Answer<std::vector<WaitClassView>> waiting(std::string after, size_t limit) = 0;
   // Jobs waiting in one class now, as this replica knows; no IO.
   virtual size_t waiting_in(std::string_view wait_class) const = 0;
-  // Live jobs in a state now, as this replica knows; no IO.
-  virtual size_t live_in(job::State state) const = 0;
+  // Jobs in a state now, ended ones until they are retired, as this replica knows; no IO.
+  virtual size_t jobs_in(job::State state) const = 0;
+  virtual Answer<Queues> queues() = 0;
+
+  // The job that has an idempotency key of a tenant now, if one has.
+  virtual Answer<std::optional<JobId>> key_holder(const TenantId& tenant, std::string key) = 0;
 
   // Leases: named locks with a holder's token and a time to live. A token begins with the name of
   // its replica; leases of a replica without a sign of life may be taken.
@@ -121,14 +179,19 @@ class Store {
   // False: it is no longer ours.
   virtual Answer<bool> renew(std::string key, LeaseRequest lease) = 0;
   virtual Answer<void> release(std::string key, std::string token) = 0;
-  virtual Answer<void> sign_of_life(std::string replica) = 0;
+  // Tells the time by the store's clock, which all of its replicas go by.
+  virtual Answer<WallTime> sign_of_life(std::string replica) = 0;
 
   // Messages. `enqueue` gives a message to the store before any handler took it.
   virtual Answer<Sequence> enqueue(Message message, WallTime now) = 0;
   virtual Answer<void> forget(std::vector<Sequence> messages) = 0;
-  // Messages on the way that were stored before the given time, oldest first: whoever should have
-  // published or handled them by now may be dead.
-  virtual Answer<std::vector<StoredMessage>> orphans(WallTime stored_before, size_t limit) = 0;
+  // Messages of commits that lie here for at least `age`, oldest first: whoever should have
+  // published them by now may be dead. They are the caller's for as long again.
+  virtual Answer<std::vector<StoredMessage>> orphans(Duration age, size_t limit) = 0;
+  // Messages that were enqueued, oldest first.
+  virtual Answer<std::vector<StoredMessage>> queued(size_t limit) = 0;
+  // Of messages of the bus: whether a change has answered each (Change::mark), not too long ago.
+  virtual Answer<std::vector<bool>> processed(std::vector<std::string> marks) = 0;
   // A range of sequences that no one has had before, also across restarts.
   virtual Answer<Sequence> reserve_sequences(uint64_t count) = 0;
 
@@ -136,21 +199,38 @@ class Store {
 
   virtual Answer<void> put_dead_letter(DeadLetter entry) = 0;
   virtual Answer<std::optional<DeadLetter>> dead_letter(const JobId& job) = 0;
-  // Latest first; the cursor is the last entry's job id.
+  // Latest first, from behind the cursor of an entry (cursor.h), which may be gone by now.
   virtual Answer<std::vector<DeadLetter>> dead_letters(std::string cursor, size_t limit) = 0;
   virtual Answer<bool> erase_dead_letter(const JobId& job) = 0;
 
   virtual Answer<bool> put_blob(std::string key, Blob blob, BlobCondition condition) = 0;
+  // Puts it where the bytes are the expected ones, or where there is none if none are expected.
+  virtual Answer<bool> swap_blob(std::string key, std::optional<std::string> expected,
+                                 Blob blob) = 0;
   virtual Answer<std::optional<Blob>> blob(std::string key) = 0;
   virtual Answer<bool> erase_blob(std::string key) = 0;
 
   // Adds to a shared counter and tells its new value.
   virtual Answer<int64_t> add(std::string counter, int64_t delta) = 0;
 
+  // Puts the workers that are alive under kWorkersKey, and their ids beside it for services that
+  // count them.
+  virtual Answer<void> put_workers(Blob snapshot, std::vector<WorkerId> alive) = 0;
+
+  // A circuit breaker (base/breaker.h) that all replicas share.
+  virtual Answer<BreakerAnswer> breaker(std::string name, BreakerEvent event, WallTime now) = 0;
+
+  // When the store last may have lost what it had acknowledged, as a server that failed over may:
+  // a record that was written before may have been written again since. No IO.
+  virtual WallTime rewound_at() const { return WallTime(); }
+
   // Drops what has outlived its time: ended jobs, dead letters, blobs, idempotency keys. Tells how
-  // many things went; call again while it is not 0.
+  // many things went, without those that went by themselves; call again while it is not 0.
   virtual Answer<size_t> retire(WallTime now, size_t limit) = 0;
 };
+
+// The key that says that a message of the bus is processed.
+std::string processed_key(const std::string& mark);
 
 // The key of a job's lease.
 std::string job_lease_key(const JobId& job);

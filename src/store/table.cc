@@ -5,7 +5,6 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "base/planted.h"
-#include "store/cursor.h"
 
 namespace fairlead::store {
 
@@ -26,66 +25,18 @@ void drop_if_empty(Nodes& nodes, typename Nodes::mapped_type::element_type* node
   if (node->jobs.empty()) nodes.erase(std::string(node->name));
 }
 
-// Never 0, which stands for no text.
-uint32_t hash_of(std::string_view text) {
-  auto hash = static_cast<uint32_t>(std::hash<std::string_view>{}(text));
-  return hash == 0 ? 1 : hash;
+// The time of a record as a number, 0 when there is none.
+int64_t micros_of(const std::optional<WallTime>& time) {
+  return time ? to_micros(*time) : 0;
 }
 
-// Collects ids up to a limit, from where the page before ended. `Time` is the time of the order.
-template <int64_t LiveJob::* kTime>
-class Collector {
- public:
-  // `last` is the job at which the page before ended, if it still stands where it stood.
-  Collector(const Query& query, const std::optional<Position>& behind, LiveJob* last)
-      : limit_(query.limit), behind_(behind ? to_micros(behind->at) : 0), resumes_(behind) {
-    if (last && resumes_ && last->*kTime == behind_) last_ = last;
-  }
-
-  template <Link LiveJob::* kLink>
-  std::vector<JobId> forwards(const JobList<kLink>& list, bool holds_last) {
-    LiveJob* job = last_ && holds_last ? (last_->*kLink).after : list.first();
-    bool skips = resumes_ && !(last_ && holds_last);
-    for (; job; job = (job->*kLink).after) {
-      if (skips && job->*kTime < behind_) continue;
-      if (!take(job)) break;
-    }
-    return std::move(ids_);
-  }
-
-  // Latest first; of the time at which the page before ended with an ended job nothing is left.
-  template <Link LiveJob::* kLink>
-  std::vector<JobId> backwards(const JobList<kLink>& list, bool ended) {
-    LiveJob* job = last_ ? (last_->*kLink).before : list.last();
-    for (; job; job = (job->*kLink).before) {
-      if (resumes_ && (job->*kTime > behind_ || (ended && job->*kTime == behind_))) continue;
-      if (!take(job)) break;
-    }
-    return std::move(ids_);
-  }
-
-  std::vector<JobId> until(const std::set<LiveJob*, ByTime<kTime>>& set, int64_t until) {
-    for (auto at = last_ ? set.upper_bound(last_) : set.begin(); at != set.end(); ++at) {
-      if (resumes_ && (*at)->*kTime < behind_) continue;
-      if ((*at)->*kTime > until || !take(*at)) break;
-    }
-    return std::move(ids_);
-  }
-
- private:
-  // False when there is no room for more.
-  bool take(const LiveJob* job) {
-    if (ids_.size() == limit_) return false;
-    ids_.emplace_back(job->id());
-    return true;
-  }
-
-  std::vector<JobId> ids_;
-  size_t limit_;
-  int64_t behind_;
-  bool resumes_;
-  LiveJob* last_ = nullptr;
-};
+// Takes over a time of a record, and tells when it comes. One that stays as it was comes when it
+// was to come, whatever the clock of this writer says.
+void set_time(int64_t& time, int64_t& comes_at, int64_t given, MonotonicTime now, WallTime wall) {
+  if (given == time) return;
+  time = given;
+  comes_at = now.time_since_epoch().count() + (given - to_micros(wall));
+}
 
 }  // namespace
 
@@ -146,40 +97,82 @@ std::optional<Receipt> Table::refusal(const Change& change, const Before& before
   return std::nullopt;
 }
 
-void Table::follow(const job::Record& record, MonotonicTime now, WallTime wall) {
+namespace {
+
+// It stands in no line yet, by this commit: who stood in one keeps an earlier place.
+bool begins_to_wait(const job::Record& record) {
+  return record.wait && record.wait->queued_at == record.updated_at &&
+         record.wait->since == record.updated_at;
+}
+
+}  // namespace
+
+LiveJob* Table::make(const job::Record& record) {
+  LiveJob* live = LiveJob::make(record.id.str());
+  live->id_hash = hash_of(record.id.str());
+  jobs_.insert(live);
+  enter_queue(live, record);
+  return live;
+}
+
+void Table::follow(const job::Record& record, MonotonicTime now) {
   LiveJob* live = find(record.id.str());
-  std::optional<WallTime> dispatched;
-  if (record.state == job::State::kDispatched) dispatched = wall;
+  if (live) {
+    std::optional<WallTime> dispatched;
+    if (record.state == job::State::kDispatched) dispatched = record.updated_at;
+    unlink(live, dispatched);
+  }
   if (job::is_terminal(record.state)) {
     if (!live) return;
-    unlink(live, dispatched);
+    leave_queue(live);
     jobs_.remove(live);
     LiveJob::destroy(live);
     return;
   }
-  if (live) {
-    unlink(live, dispatched);
-  } else {
-    live = LiveJob::make(record.id.str());
-    live->id_hash = hash_of(record.id.str());
-    jobs_.insert(live);
-  }
-  link(live, record, now, wall);
+  Line line = begins_to_wait(record) ? Line::kBehindAll : Line::kByPlace;
+  link(live ? live : make(record), record, {now, record.updated_at}, line);
 }
 
-void Table::link(LiveJob* job, const job::Record& record, MonotonicTime now, WallTime wall) {
+// A clock that was set back meanwhile does not make anybody wait for longer than was meant.
+void Table::restore(const job::Record& record, MonotonicTime now, WallTime wall) {
+  link(make(record), record, {now, std::max(wall, record.updated_at)}, Line::kByPlace);
+}
+
+// A job keeps its tenant and its topic as long as it lives.
+void Table::enter_queue(LiveJob* job, const job::Record& record) {
+  TenantJobs* tenant = node_of(tenants_, record.tenant.str());
+  std::unique_ptr<QueueJobs>& queue = tenant->queues[record.topic.str()];
+  if (!queue) {
+    queue = std::make_unique<QueueJobs>();
+    queue->tenant = tenant;
+    queue->topic = record.topic.str();
+  }
+  job->queue = queue.get();
+}
+
+void Table::leave_queue(LiveJob* job) {
+  QueueJobs* queue = std::exchange(job->queue, nullptr);
+  TenantJobs* tenant = queue->tenant;
+  if (queue->jobs.empty()) tenant->queues.erase(std::string(queue->topic));
+  drop_if_empty(tenants_, tenant);
+}
+
+void Table::link(LiveJob* job, const job::Record& record, Now at, Line line) {
+  const auto [now, wall] = at;
+  bool was_marked = std::exchange(job->publish_pending, record.publish_pending);
+  bool same_dispatch = job->since == to_micros(record.dispatched_at);
   job->revision = record.revision;
   job->state = record.state;
   job->updated_at = to_micros(record.updated_at);
-  job->deadline = record.deadline ? to_micros(*record.deadline) : 0;
-  job->due = record.due ? to_micros(*record.due) : 0;
+  set_time(job->deadline, job->deadline_at, micros_of(record.deadline), now, wall);
+  set_time(job->due, job->due_at, micros_of(record.due), now, wall);
   job->tenant_slot = job::holds_tenant_slot(record);
-  job->publish_pending = record.publish_pending;
   bool in_class = record.wait && !record.wait->wait_class.empty();
   job->since = to_micros(in_class ? job::place_in_line(*record.wait) : record.dispatched_at);
 
-  job->tenant = node_of(tenants_, record.tenant.str());
-  job->tenant->slots += job->tenant_slot;
+  job->team_hash = record.team.empty() ? 0 : hash_of(record.team);
+  job->queue->tenant->slots += job->tenant_slot;
+  ++job->queue->in_state[static_cast<size_t>(job->state)];
   if (job::holds_worker_slot(record)) job->worker = node_of(workers_, record.assignee.str());
   push_to_lists(job);
   if (!record.trace.empty()) {
@@ -187,10 +180,18 @@ void Table::link(LiveJob* job, const job::Record& record, MonotonicTime now, Wal
     traces_.insert(job);
   }
   if (job->deadline) by_deadline_.insert(job);
-  if (job->publish_pending) unpublished_.insert(job);
+  if (job->publish_pending) {
+    if (!was_marked || !same_dispatch) job->marked_at = now.time_since_epoch().count();
+    unpublished_.insert(job);
+  }
   if (in_class) {
     Duration pause = record.due ? std::max(Duration(0), *record.due - wall) : Duration(0);
-    waiting_.add(job, record.wait->wait_class, now + std::min(pause, limits::kBackoffMax));
+    MonotonicTime first_try = now + std::min(pause, limits::kBackoffMax);
+    if (line == Line::kBehindAll) {
+      waiting_.add_last(job, record.wait->wait_class, first_try);
+    } else {
+      waiting_.add(job, record.wait->wait_class, first_try);
+    }
   } else if (job->due) {
     by_due_.insert(job);
   }
@@ -199,8 +200,8 @@ void Table::link(LiveJob* job, const job::Record& record, MonotonicTime now, Wal
 void Table::unlink(LiveJob* job, std::optional<WallTime> dispatched) {
   remove_from_lists(job);
   bool leaked = planted(PlantedBug::kSlotLeaked) && job->publish_pending;
-  if (!leaked) job->tenant->slots -= job->tenant_slot;
-  drop_if_empty(tenants_, std::exchange(job->tenant, nullptr));
+  if (!leaked) job->queue->tenant->slots -= job->tenant_slot;
+  --job->queue->in_state[static_cast<size_t>(job->state)];
   if (job->worker) drop_if_empty(workers_, std::exchange(job->worker, nullptr));
   if (job->trace_hash) traces_.remove(job);
   if (job->deadline) by_deadline_.erase(job);
@@ -215,14 +216,16 @@ void Table::unlink(LiveJob* job, std::optional<WallTime> dispatched) {
 void Table::push_to_lists(LiveJob* job) {
   all_.push_back(job);
   by_state_[static_cast<size_t>(job->state)].push_back(job);
-  job->tenant->jobs.push_back(job);
+  job->queue->jobs.push_back(job);
+  job->queue->tenant->jobs.push_back(job);
   if (job->worker) job->worker->jobs.push_back(job);
 }
 
 void Table::remove_from_lists(LiveJob* job) {
   all_.remove(job);
   by_state_[static_cast<size_t>(job->state)].remove(job);
-  job->tenant->jobs.remove(job);
+  job->queue->jobs.remove(job);
+  job->queue->tenant->jobs.remove(job);
   if (job->worker) job->worker->jobs.remove(job);
 }
 
@@ -270,55 +273,6 @@ uint32_t Table::tenant_slots(const TenantId& tenant) const {
 uint32_t Table::worker_slots(const WorkerId& worker) const {
   auto found = workers_.find(worker.str());
   return found == workers_.end() ? 0 : static_cast<uint32_t>(found->second->jobs.size());
-}
-
-std::vector<JobId> Table::scan(const Query& query) const {
-  std::optional<Position> behind = parse_cursor(query.cursor);
-  LiveJob* last = behind && !behind->ended ? find(behind->id) : nullptr;
-  Collector<&LiveJob::updated_at> by_change(query, behind, last);
-  int64_t until = to_micros(query.until);
-  switch (query.by) {
-    case Query::By::kRecent:
-      return by_change.backwards(all_, behind && behind->ended);
-    case Query::By::kState: {
-      auto state = job::parse_state(query.text);
-      if (!state) return {};
-      if (query.latest_first) {
-        bool stands = last && last->state == *state;
-        return Collector<&LiveJob::updated_at>(query, behind, stands ? last : nullptr)
-            .backwards(by_state_[static_cast<size_t>(*state)], false);
-      }
-      return by_change.forwards(by_state_[static_cast<size_t>(*state)],
-                                last && last->state == *state);
-    }
-    case Query::By::kTenant: {
-      auto tenant = tenants_.find(query.text);
-      if (tenant == tenants_.end()) return {};
-      return by_change.forwards(tenant->second->jobs, last && last->tenant == tenant->second.get());
-    }
-    case Query::By::kWorker: {
-      auto worker = workers_.find(query.text);
-      if (worker == workers_.end()) return {};
-      return by_change.forwards(worker->second->jobs, last && last->worker == worker->second.get());
-    }
-    case Query::By::kTrace: {
-      std::vector<JobId> ids;
-      LiveJob* job = traces_.first(hash_of(query.text));
-      for (; job && ids.size() < limits::kScanMax; job = traces_.next(job)) {
-        ids.emplace_back(job->id());
-      }
-      return ids;
-    }
-    case Query::By::kDeadline:
-      return Collector<&LiveJob::deadline>(query, behind, last).until(by_deadline_, until);
-    case Query::By::kDue:
-      return Collector<&LiveJob::due>(query, behind, last).until(by_due_, until);
-    case Query::By::kUnpublished:
-      return Collector<&LiveJob::since>(query, behind, last).until(unpublished_, until);
-    case Query::By::kEnded:
-      return {};
-  }
-  return {};
 }
 
 }  // namespace fairlead::store

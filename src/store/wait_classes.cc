@@ -20,8 +20,7 @@ bool WaitClasses::ByNextTry::operator()(const WaitClass* a, const WaitClass* b) 
 
 WaitClasses::~WaitClasses() = default;
 
-void WaitClasses::add(LiveJob* job, std::string_view name, MonotonicTime first_try) {
-  check(!job->wait_class, "a job waits in one class");
+WaitClass* WaitClasses::class_of(std::string_view name, MonotonicTime first_try) {
   auto found = classes_.find(name);
   if (found == classes_.end()) {
     found = classes_.emplace(std::string(name), WaitClass{}).first;
@@ -30,11 +29,25 @@ void WaitClasses::add(LiveJob* job, std::string_view name, MonotonicTime first_t
     found->second.dispatched_at = opened_;
     by_next_try_.insert(&found->second);
   }
-  job->wait_class = &found->second;
-  found->second.waiting.insert(job);
-  if (*found->second.waiting.begin() == job && found->second.claimed == 0) {
-    set_next_try(&found->second, first_try);
+  return &found->second;
+}
+
+void WaitClasses::add(LiveJob* job, std::string_view name, MonotonicTime first_try) {
+  check(!job->wait_class, "a job waits in one class");
+  job->wait_class = class_of(name, first_try);
+  auto& waiting = job->wait_class->waiting;
+  waiting.insert(job);
+  if (*waiting.begin() == job && job->wait_class->claimed == 0) {
+    set_next_try(job->wait_class, first_try);
   }
+}
+
+void WaitClasses::add_last(LiveJob* job, std::string_view name, MonotonicTime first_try) {
+  const auto& waiting = class_of(name, first_try)->waiting;
+  if (!waiting.empty() && (*waiting.rbegin())->since > job->since) {
+    job->since = (*waiting.rbegin())->since + 1;
+  }
+  add(job, name, first_try);
 }
 
 void WaitClasses::remove(LiveJob* job, std::optional<WallTime> dispatched) {

@@ -30,6 +30,8 @@ class WaitClasses {
 
   // REQUIRES: job.since is set, and it waits in no class.
   void add(LiveJob* job, std::string_view wait_class, MonotonicTime first_try);
+  // Of a job that has just begun to wait: it stands behind all others, whatever its clock says.
+  void add_last(LiveJob* job, std::string_view wait_class, MonotonicTime first_try);
   // `dispatched`: when it leaves because it goes to a worker, so that its class moves.
   void remove(LiveJob* job, std::optional<WallTime> dispatched);
 
@@ -44,6 +46,7 @@ class WaitClasses {
   std::vector<WaitClassView> list(std::string_view after, size_t limit) const;
 
  private:
+  WaitClass* class_of(std::string_view name, MonotonicTime first_try);
   void claim(LiveJob* job, MonotonicTime now);
   void return_expired_claims(MonotonicTime now);
   void set_next_try(WaitClass* wait_class, MonotonicTime at);

@@ -21,11 +21,9 @@ JobFolder::~JobFolder() {
   if (!path_.empty()) fs::remove_all(path_, ignored);
 }
 
-Result<void> JobFolder::make(const cap::JobRequest& request, std::string_view payload) {
-  std::error_code error;
-  fs::path place = fs::temp_directory_path(error);
-  if (error) place = "/tmp";
-  std::string pattern = (place / "fairlead-job-XXXXXX").string();
+Result<void> JobFolder::make(const std::string& place, const cap::JobRequest& request,
+                             std::string_view payload) {
+  std::string pattern = place + "/job-XXXXXX";
   if (!::mkdtemp(pattern.data())) {
     return fail(ErrorCode::kUnavailable, pattern + ": " + std::strerror(errno));
   }

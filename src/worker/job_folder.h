@@ -23,8 +23,9 @@ class JobFolder {
   // Removes the folder with all that the program has put there.
   ~JobFolder();
 
-  // Makes the folder and the files. kUnavailable: there is no room.
-  Result<void> make(const cap::JobRequest& request, std::string_view payload);
+  // Makes the folder, within `place`, and the files. kUnavailable: there is no room.
+  Result<void> make(const std::string& place, const cap::JobRequest& request,
+                    std::string_view payload);
 
   const std::string& payload_path() const { return payload_path_; }
   // The variables that name the files.

@@ -40,11 +40,17 @@ std::string tail_of(std::string_view text) {
 
 }  // namespace
 
-JobRun::JobRun(Plugs plugs, cap::JobRequest request, std::string trace)
+JobRun::JobRun(Plugs plugs, Arrived job)
     : plugs_(std::move(plugs)),
-      request_(std::move(request)),
-      trace_(std::move(trace)),
-      change_(plugs_.context) {}
+      job_(std::move(job)),
+      change_(plugs_.context),
+      deadline_(job_.deadline()) {}
+
+std::optional<MonotonicTime> JobRun::Arrived::deadline() const {
+  const int64_t budget_ms = request.budget().deadline_ms();
+  if (budget_ms <= 0) return std::nullopt;
+  return at + std::chrono::milliseconds(std::min<int64_t>(budget_ms, INT32_MAX));
+}
 
 std::optional<pid_t> JobRun::process() const {
   if (!child_ || end_) return std::nullopt;
@@ -59,26 +65,33 @@ void JobRun::stop(Stop why) {
 
 asio::awaitable<RunOutcome> JobRun::run() {
   began_ = plugs_.clock.monotonic();
-  if (const int64_t budget = request_.budget().deadline_ms(); budget > 0) {
-    deadline_ = began_ + std::chrono::milliseconds(std::min<int64_t>(budget, INT32_MAX));
-  }
+  if (deadline_ && began_ >= *deadline_) stop(Stop::kDeadline);
+  if (stop_ != Stop::kNo) co_return outcome();
   auto payload = co_await fetch_payload();
   if (stop_ != Stop::kNo) co_return outcome();
   if (!payload) {
-    co_return failed(cap::JOB_STATUS_FAILED, "payload_missing", payload.error().message);
+    plugs_.no_payloads(payload.error());
+    co_return failed(cap::JOB_STATUS_FAILED_RETRYABLE, "payloads_unavailable",
+                     payload.error().message);
   }
-  if (auto made = folder_.make(request_, *payload); !made) {
+  if (!*payload) {
+    co_return failed(cap::JOB_STATUS_FAILED, "payload_missing",
+                     fmt::format("{} leads to nothing: it has expired or was never stored",
+                                 job_.request.context_ptr()));
+  }
+  if (auto made = folder_.make(plugs_.folder, job_.request, **payload); !made) {
     co_return failed(cap::JOB_STATUS_FAILED_RETRYABLE, "worker_error", made.error().message);
   }
-  payload->clear();
-  auto child = ChildProcess::start(
-      {plugs_.program, plugs_.options.command, variables(), folder_.payload_path()});
+  payload->reset();
+  auto child = ChildProcess::start({plugs_.program, plugs_.options.command, variables(),
+                                    folder_.payload_path(), &plugs_.watchdog});
   if (!child) {
     const bool later = child.error().code == ErrorCode::kUnavailable;
     co_return failed(later ? cap::JOB_STATUS_FAILED_RETRYABLE : cap::JOB_STATUS_FAILED,
                      "cannot_run", child.error().message);
   }
   child_.emplace(*std::move(child));
+  plugs_.progress({.percent = 0, .message = "started", .step = {}});
 
   auto pipe = [&](int end) { return asio::posix::stream_descriptor(plugs_.context, end); };
   // They may end later than this run, when something else holds a pipe open.
@@ -107,23 +120,22 @@ asio::awaitable<RunOutcome> JobRun::run() {
   co_return outcome();
 }
 
-// What the context pointer leads to; waits for a listener that is not there.
-asio::awaitable<Result<std::string>> JobRun::fetch_payload() {
-  if (request_.context_ptr().empty()) co_return std::string();
+// What the context pointer leads to. A listener that is not there may only be restarting, and is
+// waited for a while.
+asio::awaitable<Result<std::optional<std::string>>> JobRun::fetch_payload() {
+  if (job_.request.context_ptr().empty()) co_return std::string();
+  const std::string key(job::key_of_pointer(job_.request.context_ptr()));
   Duration pause = limits::kReconnectFirst;
   for (;;) {
-    auto found =
-        co_await plugs_.payloads.get(std::string(job::key_of_pointer(request_.context_ptr())));
-    if (found && *found) co_return **std::move(found);
-    if (found) {
-      co_return fail(ErrorCode::kNotFound,
-                     fmt::format("{} leads to nothing: it has expired or was never stored",
-                                 request_.context_ptr()));
-    }
-    if (found.error().code != ErrorCode::kUnavailable) co_return std::unexpected(found.error());
+    auto found = co_await plugs_.payloads.get(key);
     const MonotonicTime now = plugs_.clock.monotonic();
+    if (found || found.error().code != ErrorCode::kUnavailable ||
+        now - began_ >= limits::kPayloadPatience) {
+      co_return found;
+    }
+    plugs_.no_payloads(found.error());
     if (deadline_ && now >= *deadline_) stop_ = Stop::kDeadline;
-    if (stop_ != Stop::kNo) co_return std::unexpected(found.error());
+    if (stop_ != Stop::kNo) co_return found;
     co_await wait_until(std::min(now + pause, deadline_.value_or(MonotonicTime::max())));
     pause = std::min(pause * 2, limits::kReconnectMax);
   }
@@ -239,18 +251,20 @@ void JobRun::tell_progress(bool in_any_case) {
 
 JobFolder::Variables JobRun::variables() const {
   JobFolder::Variables all = folder_.variables();
-  all.emplace_back("FAIRLEAD_JOB_ID", request_.job_id());
-  all.emplace_back("FAIRLEAD_TOPIC", request_.topic());
-  all.emplace_back("FAIRLEAD_TENANT", request_.tenant_id());
-  all.emplace_back("FAIRLEAD_TRACE_ID", trace_);
-  all.emplace_back("FAIRLEAD_EPOCH", std::to_string(request_.dispatch().attempt()));
+  all.emplace_back("FAIRLEAD_JOB_ID", job_.request.job_id());
+  all.emplace_back("FAIRLEAD_TOPIC", job_.request.topic());
+  all.emplace_back("FAIRLEAD_TENANT", job_.request.tenant_id());
+  all.emplace_back("FAIRLEAD_TRACE_ID", job_.trace);
+  all.emplace_back("FAIRLEAD_EPOCH", std::to_string(job_.request.dispatch().attempt()));
   all.emplace_back("FAIRLEAD_WORKER_ID", plugs_.options.id);
   all.emplace_back("FAIRLEAD_POOL", plugs_.options.pool);
   all.emplace_back("FAIRLEAD_PROGRESS_FD", "3");
-  if (request_.budget().deadline_ms() > 0) {
-    all.emplace_back("FAIRLEAD_DEADLINE_MS", std::to_string(request_.budget().deadline_ms()));
+  if (deadline_) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        std::max(Duration(0), *deadline_ - plugs_.clock.monotonic()));
+    all.emplace_back("FAIRLEAD_DEADLINE_MS", std::to_string(left.count()));
   }
-  for (const auto& [name, value] : request_.env()) {
+  for (const auto& [name, value] : job_.request.env()) {
     if (may_be_set(name) && value.find('\0') == value.npos) all.emplace_back(name, value);
   }
   return all;
@@ -276,7 +290,8 @@ RunOutcome JobRun::outcome() {
       return out;
     case Stop::kDeadline:
       set(cap::JOB_STATUS_TIMEOUT, "timeout",
-          fmt::format("the job ran past its deadline of {} ms", request_.budget().deadline_ms()));
+          fmt::format("the job ran past its deadline of {} ms",
+                      job_.request.budget().deadline_ms()));
       return out;
     case Stop::kOutputTooLarge:
       out.output.clear();

@@ -14,6 +14,7 @@
 
 #include "runtime/child_process.h"
 #include "runtime/clock.h"
+#include "runtime/watchdog.h"
 #include "worker/job_folder.h"
 #include "worker/options.h"
 #include "worker/payload_client.h"
@@ -38,15 +39,28 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
     Clock& clock;
     const Options& options;
     const std::string& program;
+    const std::string& folder;  // in which the run has its own
+    const Watchdog& watchdog;
     PayloadClient& payloads;
     std::function<void(const ProgressLine&)> progress;
+    // The payload listener cannot be used, and why.
+    std::function<void(const Error&)> no_payloads;
+  };
+  // A job as it came, and when.
+  struct Arrived {
+    cap::JobRequest request;
+    std::string trace;
+    MonotonicTime at;
+
+    // None: it may run for ever.
+    std::optional<MonotonicTime> deadline() const;
   };
 
   // What the plugs name must outlive the run.
-  JobRun(Plugs plugs, cap::JobRequest request, std::string trace);
+  JobRun(Plugs plugs, Arrived job);
 
-  const cap::JobRequest& request() const { return request_; }
-  const std::string& trace() const { return trace_; }
+  const cap::JobRequest& request() const { return job_.request; }
+  const std::string& trace() const { return job_.trace; }
 
   asio::awaitable<RunOutcome> run();
 
@@ -57,7 +71,8 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   std::optional<pid_t> process() const;
 
  private:
-  asio::awaitable<Result<std::string>> fetch_payload();
+  // Nothing: the payload is gone.
+  asio::awaitable<Result<std::optional<std::string>>> fetch_payload();
   asio::awaitable<void> watch();
   asio::awaitable<void> read_output(asio::posix::stream_descriptor pipe);
   asio::awaitable<void> read_errors(asio::posix::stream_descriptor pipe);
@@ -74,8 +89,7 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
   RunOutcome outcome();
 
   Plugs plugs_;
-  cap::JobRequest request_;
-  std::string trace_;
+  Arrived job_;
   JobFolder folder_;
   std::optional<ChildProcess> child_;
   std::optional<ChildEnd> end_;

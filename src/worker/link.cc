@@ -57,6 +57,15 @@ asio::awaitable<Result<void>> Link::secure(const ServerAddress& address) {
     co_return fail(ErrorCode::kInvalid,
                    fmt::format("cannot read {}: {}", address.ca_file, error.message()));
   }
+  if (!address.certificate.empty()) {
+    context->use_certificate_chain_file(address.certificate, error);
+    if (!error) context->use_private_key_file(address.key, ssl::context::pem, error);
+    if (error) {
+      co_return fail(ErrorCode::kInvalid,
+                     fmt::format("cannot use {} with {}: {}", address.certificate, address.key,
+                                 error.message()));
+    }
+  }
   stream_ = std::make_unique<http::EitherStream>(std::move(stream_->socket()), context);
   auto& tls = *stream_->tls();
   tls.set_verify_mode(ssl::verify_peer, error);

@@ -1,7 +1,10 @@
 #include "worker/machine_load.h"
 
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include <sys/resource.h>
@@ -38,40 +41,57 @@ uint64_t ticks_of(const rusage& usage) {
   return (micros(usage.ru_utime) + micros(usage.ru_stime)) * per_second / 1'000'000;
 }
 
-// Of a running program and of those of its children that ended.
-uint64_t ticks_of(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+// What one process used, it and those of its children that ended, if it is of one of the groups.
+uint64_t ticks_of(const std::string& stat_file, const std::vector<pid_t>& groups) {
+  std::ifstream file(stat_file);
   std::string text;
   std::getline(file, text);
   const size_t name_end = text.rfind(')');
   if (name_end == text.npos) return 0;
-  std::string_view rest = std::string_view(text).substr(name_end + 1);
+  std::istringstream fields(text.substr(name_end + 1));
+  // Fields 3 to 17: state, parent, group, and nine others before the four times.
+  std::string state, skipped;
+  pid_t parent = 0, group = 0;
+  fields >> state >> parent >> group;
+  if (std::ranges::find(groups, group) == groups.end()) return 0;
+  for (int field = 6; field < 14; ++field) fields >> skipped;
+  uint64_t total = 0, ticks = 0;
+  for (int field = 14; field <= 17 && fields >> ticks; ++field) total += ticks;
+  return total;
+}
+
+// A program may start others: all that run in its group count.
+uint64_t ticks_of(const std::vector<pid_t>& groups) {
+  if (groups.empty()) return 0;
   uint64_t total = 0;
-  // Fields 14 to 17 of the line; the first behind the name is 3.
-  for (int field = 3; field <= 17 && !rest.empty(); ++field) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    const size_t end = std::min(rest.find(' '), rest.size());
-    if (field >= 14) total += std::strtoull(std::string(rest.substr(0, end)).c_str(), nullptr, 10);
-    rest.remove_prefix(end);
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename();
+    if (!std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c); })) continue;
+    total += ticks_of(entry.path() / "stat", groups);
   }
   return total;
 }
 
 }  // namespace
 
-float MachineLoad::percent(const Ticks& before, const Ticks& now) {
-  if (now.all <= before.all || now.busy <= before.busy) return 0;
-  const auto share =
-      static_cast<float>(now.busy - before.busy) / static_cast<float>(now.all - before.all);
-  return std::clamp(share * 100, 0.0f, 100.0f);
+float MachineLoad::measure(Measured& last, const Ticks& now) {
+  static const auto second =
+      static_cast<uint64_t>(::sysconf(_SC_CLK_TCK) * ::sysconf(_SC_NPROCESSORS_ONLN));
+  const bool first = last.at.all == 0;
+  if (!first && now.all < last.at.all + second) return last.percent;
+  if (!first) {
+    const uint64_t busy = now.busy - std::min(now.busy, last.at.busy);
+    const auto share = static_cast<float>(busy) / static_cast<float>(now.all - last.at.all);
+    last.percent = std::clamp(share * 100, 0.0f, 100.0f);
+  }
+  last.at = now;
+  return last.percent;
 }
 
 float MachineLoad::cpu() {
   const CpuLine line = read_cpu_line();
-  const Ticks now{line.all, line.all - line.idle};
-  const float load = machine_.all == 0 ? 0 : percent(machine_, now);
-  machine_ = now;
-  return load;
+  return measure(machine_, {line.all, line.all - line.idle});
 }
 
 float MachineLoad::cpu_of_jobs(const std::vector<pid_t>& running) {
@@ -81,10 +101,8 @@ float MachineLoad::cpu_of_jobs(const std::vector<pid_t>& running) {
     ::getrusage(who, &usage);
     now.busy += ticks_of(usage);
   }
-  for (pid_t process : running) now.busy += ticks_of(process);
-  const float load = jobs_.all == 0 ? 0 : percent(jobs_, now);
-  jobs_ = now;
-  return load;
+  now.busy += ticks_of(running);
+  return measure(jobs_, now);
 }
 
 float MachineLoad::memory() {

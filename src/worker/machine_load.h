@@ -1,4 +1,5 @@
-// How busy this machine is, or the worker and its jobs on it, since the last time asked.
+// How busy this machine is, or the worker and its jobs on it: since the last time asked, but over
+// no less than a second, or the start of a program would look like a machine that is full.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@ class MachineLoad {
  public:
   // 0 to 100 of all processors together.
   float cpu();
-  // Of ours: this process, the programs that ended, and those that run, by their ids.
+  // Of ours: this process, the programs that ended, and those that run, with all that they started.
+  // A program is named by its id, which is that of its group too.
   float cpu_of_jobs(const std::vector<pid_t>& running);
   // Memory that is not available, 0 to 100.
   static float memory();
@@ -22,10 +24,14 @@ class MachineLoad {
     uint64_t all = 0;
     uint64_t busy = 0;
   };
-  static float percent(const Ticks& before, const Ticks& now);
+  struct Measured {
+    Ticks at;
+    float percent = 0;
+  };
+  static float measure(Measured& last, const Ticks& now);
 
-  Ticks machine_;
-  Ticks jobs_;
+  Measured machine_;
+  Measured jobs_;
 };
 
 }  // namespace fairlead::worker

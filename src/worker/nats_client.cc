@@ -128,6 +128,10 @@ Result<void> NatsClient::hear(ServerSaid said) {
       change_.cancel();
       return {};
     case Kind::kError:
+      if (said.text.starts_with("'Permissions Violation")) {
+        callbacks_.forbidden(said.text);
+        return {};
+      }
       return fail(ErrorCode::kUnavailable, "the server says " + said.text);
     case Kind::kMessage: {
       const auto number = std::strtoull(said.subscription.c_str(), nullptr, 10);

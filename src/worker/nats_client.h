@@ -24,6 +24,8 @@ class NatsClient {
     std::function<void()> connected;
     // Told once for each connection that is lost or cannot be made, with the reason.
     std::function<void(const Error&)> disconnected;
+    // The server forbids something and goes on.
+    std::function<void(const std::string&)> forbidden;
   };
   using Handler = std::function<void(ServerSaid)>;
 

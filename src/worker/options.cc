@@ -23,16 +23,21 @@ input, the result its standard output.
   --server URL        nats:// or tls://[user:password@ or token@]host:port
                       (NATS_URL, nats://127.0.0.1:4222)
   --payloads URL      redis:// or rediss://[user:password@]host:port
-                      (REDIS_URL, redis://127.0.0.1:6379)
+                      (REDIS_URL, redis://127.0.0.1:6379); on the server's host
+                      it is shown the server's password if it has none
   --token T           the listeners' token (FAIRLEAD_WORKER_TOKEN)
   --ca FILE           authority that signed the listeners' certificates
+                      (NATS_TLS_CA)
+  --cert FILE         certificate to show to the listeners (NATS_TLS_CERT)
+  --key FILE          its key (NATS_TLS_KEY)
   --id ID             the worker's name (WORKER_ID, else host, process and chance)
   --label K=V         for placement; may be given several times
   --capability C      what it can do; may be given several times
   --grace TIME        from SIGTERM to SIGKILL when a job must stop (10s)
   --output-max BYTES  of one result, with k or m behind (8m)
-  --cpu-load WHICH    what heartbeats tell: of the whole machine, or of the
-                      worker and its jobs only; machine or jobs (machine)
+  --cpu-load WHICH    what heartbeats tell: how busy the worker and its jobs
+                      keep this machine, or how busy it is with everything;
+                      from 90 % on no job is given. jobs or machine (jobs)
 
 The program finds in its environment
   FAIRLEAD_PAYLOAD_FILE   the payload as a file; FAIRLEAD_PROMPT_FILE and
@@ -154,6 +159,8 @@ struct Reading {
   std::string payloads_url;
   std::string token;
   std::string ca_file;
+  std::string certificate;
+  std::string key;
 };
 
 using Setter = std::function<Result<void>(Reading&, std::string_view)>;
@@ -211,7 +218,7 @@ Result<void> set_output_max(Reading& reading, std::string_view value) {
 
 Result<void> set_cpu_load(Reading& reading, std::string_view value) {
   if (value != "machine" && value != "jobs") {
-    return wrong(fmt::format("--cpu-load is '{}', must be machine or jobs", value));
+    return wrong(fmt::format("--cpu-load is '{}', must be jobs or machine", value));
   }
   reading.options.cpu_load = value == "jobs" ? Options::CpuLoad::kJobs : Options::CpuLoad::kMachine;
   return {};
@@ -227,6 +234,8 @@ const std::map<std::string_view, Setter>& setters() {
       {"--payloads", text(&Reading::payloads_url)},
       {"--token", text(&Reading::token)},
       {"--ca", text(&Reading::ca_file)},
+      {"--cert", text(&Reading::certificate)},
+      {"--key", text(&Reading::key)},
       {"--parallel", set_parallel},
       {"--label", set_label},
       {"--grace", set_grace},
@@ -270,12 +279,22 @@ Result<void> read_words(Reading& reading, std::span<const std::string_view> args
 
 }  // namespace
 
+bool ServerAddress::names_someone() const {
+  return !token.empty() || !user.empty() || !password.empty();
+}
+
 std::string ServerAddress::shown() const {
   return fmt::format("{}:{}", host, port);
 }
 
 std::string_view usage() {
   return kUsage;
+}
+
+std::vector<std::string_view> flag_names() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, setter] : setters()) names.push_back(name);
+  return names;
 }
 
 Result<Options> parse_options(std::span<const std::string_view> args,
@@ -288,6 +307,9 @@ Result<Options> parse_options(std::span<const std::string_view> args,
   reading.server_url = variable("NATS_URL");
   reading.payloads_url = variable("REDIS_URL");
   reading.token = variable("FAIRLEAD_WORKER_TOKEN");
+  reading.ca_file = variable("NATS_TLS_CA");
+  reading.certificate = variable("NATS_TLS_CERT");
+  reading.key = variable("NATS_TLS_KEY");
   reading.options.id = variable("WORKER_ID");
   if (auto read = read_words(reading, args); !read) return std::unexpected(read.error());
   Options& options = reading.options;
@@ -296,6 +318,9 @@ Result<Options> parse_options(std::span<const std::string_view> args,
   if (options.pool.empty()) return wrong("--pool is missing: fairlead worker --pool P -- command");
   if (options.command.empty()) {
     return wrong("the command is missing: fairlead worker --pool P -- command");
+  }
+  if (reading.certificate.empty() != reading.key.empty()) {
+    return wrong("--cert and --key go together");
   }
   if (!options.id.empty() && !is_worker_id(options.id)) {
     return wrong(
@@ -312,8 +337,18 @@ Result<Options> parse_options(std::span<const std::string_view> args,
   options.server = *std::move(server);
   options.payloads = *std::move(payloads);
   for (ServerAddress* address : {&options.server, &options.payloads}) {
-    if (address->token.empty() && address->user.empty()) address->token = reading.token;
+    if (!address->names_someone()) address->token = reading.token;
+  }
+  if (!options.payloads.names_someone() && options.payloads.host == options.server.host) {
+    options.payloads.user = options.server.user;
+    options.payloads.password = options.server.password;
+    options.payloads.token = options.server.token;
+    options.payloads.borrowed = true;
+  }
+  for (ServerAddress* address : {&options.server, &options.payloads}) {
     address->ca_file = reading.ca_file;
+    address->certificate = reading.certificate;
+    address->key = reading.key;
   }
   return options;
 }

@@ -26,6 +26,10 @@ TEST(WorkerOptions, ReadsEverythingThatCanBeSaid) {
                      "t",
                      "--ca",
                      "f",
+                     "--cert",
+                     "c",
+                     "--key",
+                     "k",
                      "--id",
                      "me",
                      "--label",
@@ -37,7 +41,7 @@ TEST(WorkerOptions, ReadsEverythingThatCanBeSaid) {
                      "--output-max",
                      "1k",
                      "--cpu-load",
-                     "jobs",
+                     "machine",
                      "--",
                      "cat",
                      "--pool"});
@@ -54,13 +58,19 @@ TEST(WorkerOptions, ReadsEverythingThatCanBeSaid) {
   EXPECT_TRUE(read->payloads.tls);
   EXPECT_EQ(read->payloads.token, "t");
   EXPECT_EQ(read->payloads.ca_file, "f");
+  EXPECT_EQ(read->server.certificate, "c");
+  EXPECT_EQ(read->payloads.key, "k");
   EXPECT_EQ(read->id, "me");
   EXPECT_EQ(read->labels.at("zone"), "a");
   EXPECT_EQ(read->capabilities, std::vector<std::string>{"gpu"});
   EXPECT_EQ(read->grace, 500ms);
   EXPECT_EQ(read->output_bytes_max, 1024u);
-  EXPECT_EQ(read->cpu_load, Options::CpuLoad::kJobs);
+  EXPECT_EQ(read->cpu_load, Options::CpuLoad::kMachine);
   EXPECT_EQ(read->command, (std::vector<std::string>{"cat", "--pool"}));
+}
+
+TEST(WorkerOptions, TheLoadThatIsToldIsThatOfItsOwnJobs) {
+  EXPECT_EQ(parse({"--pool", "p", "--", "cat"})->cpu_load, Options::CpuLoad::kJobs);
 }
 
 TEST(WorkerOptions, TheEnvironmentGivesWhatTheLineDoesNot) {
@@ -100,6 +110,28 @@ TEST(WorkerOptions, SaysInOneLineWhatIsWrong) {
     all.insert(all.end(), {"--", "cat"});
     EXPECT_FALSE(parse(all).has_value()) << words[0] << " " << words[1];
   }
+}
+
+TEST(WorkerOptions, PayloadsOnTheServersHostAreShownWhatTheServerIs) {
+  auto shared = parse(
+      {"--pool", "p", "--server", "nats://tok@h:1", "--payloads", "redis://h:2", "--", "cat"});
+  ASSERT_TRUE(shared);
+  EXPECT_EQ(shared->payloads.token, "tok");
+  EXPECT_TRUE(shared->payloads.borrowed);
+  auto user = parse({"--pool", "p", "--server", "nats://u:pw@h", "--payloads", "h", "--", "cat"});
+  ASSERT_TRUE(user);
+  EXPECT_EQ(user->payloads.user, "u");
+  EXPECT_EQ(user->payloads.password, "pw");
+  auto elsewhere =
+      parse({"--pool", "p", "--server", "nats://tok@h", "--payloads", "other", "--", "cat"});
+  ASSERT_TRUE(elsewhere);
+  EXPECT_FALSE(elsewhere->payloads.names_someone());
+  auto own = parse(
+      {"--pool", "p", "--server", "nats://tok@h", "--payloads", "redis://:pw@h", "--", "cat"});
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->payloads.token, "");
+  EXPECT_EQ(own->payloads.password, "pw");
+  EXPECT_FALSE(own->payloads.borrowed);
 }
 
 }  // namespace

@@ -25,6 +25,10 @@ std::string jobs_subject(std::string_view worker) {
   return "worker." + std::string(worker) + ".jobs";
 }
 
+std::string hello_subject(std::string_view worker) {
+  return "worker." + std::string(worker) + ".hello";
+}
+
 Result<cap::BusPacket> read_packet(std::string_view bytes) {
   cap::BusPacket packet;
   if (!packet.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {

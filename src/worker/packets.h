@@ -19,7 +19,10 @@ inline constexpr std::string_view kProgressSubject = "sys.job.progress";
 inline constexpr std::string_view kCancelSubject = "sys.job.cancel";
 inline constexpr std::string_view kHeartbeatSubject = "sys.heartbeat";
 inline constexpr std::string_view kHandshakeSubject = "sys.handshake";
+inline constexpr std::string_view kGoneSubject = "fairlead.worker.gone";
 std::string jobs_subject(std::string_view worker);
+// Where those who call themselves so hear of each other.
+std::string hello_subject(std::string_view worker);
 
 Result<cap::BusPacket> read_packet(std::string_view bytes);
 

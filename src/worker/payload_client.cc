@@ -54,6 +54,13 @@ std::optional<Reply> parse_reply(std::string_view bytes) {
 
 }  // namespace
 
+asio::awaitable<Result<void>> PayloadClient::check() {
+  std::vector<std::string> words{"PING"};
+  auto answered = co_await call(std::move(words));
+  if (!answered) co_return std::unexpected(answered.error());
+  co_return Result<void>{};
+}
+
 asio::awaitable<Reply> PayloadClient::get(std::string key) {
   std::vector<std::string> words{"GET", std::move(key)};
   co_return co_await call(std::move(words));
@@ -94,6 +101,8 @@ asio::awaitable<Result<void>> PayloadClient::sign_in(Link& link) {
     co_return Result<void>{};
   }
   auto answered = co_await ask(link, words);
+  const bool refused = !answered && answered.error().code == ErrorCode::kInvalid;
+  if (refused && address_.borrowed) co_return Result<void>{};  // what is asked next will tell
   if (!answered) co_return std::unexpected(answered.error());
   co_return Result<void>{};
 }

@@ -24,7 +24,10 @@ class PayloadClient {
   PayloadClient(asio::io_context& context, ServerAddress address)
       : context_(context), address_(std::move(address)) {}
 
-  // Nothing when there is no such key. kUnavailable: try again; others will fail again.
+  // Whether the listener is there and lets us in.
+  asio::awaitable<Result<void>> check();
+  // Nothing when there is no such key. kUnavailable: try again; others will fail again. Errors say
+  // nothing about the key, only about the listener.
   asio::awaitable<Result<std::optional<std::string>>> get(std::string key);
   asio::awaitable<Result<void>> set(std::string key, std::string bytes, Duration time_to_live);
 

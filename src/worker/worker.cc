@@ -19,6 +19,9 @@ constexpr auto kToken = asio::as_tuple(asio::use_awaitable);
 // After which a worker that was told to end at once ends, whether the server knows or not.
 constexpr Duration kLastWords = std::chrono::seconds(2);
 
+// Above limits::kOverloadPercent.
+constexpr float kFullPercent = 100;
+
 std::string short_name(cap::JobStatus status) {
   const std::string name = cap::JobStatus_Name(status);
   return name.substr(std::string_view("JOB_STATUS_").size());
@@ -26,21 +29,23 @@ std::string short_name(cap::JobStatus status) {
 
 }  // namespace
 
-Worker::Worker(asio::io_context& context, Clock& clock, Random& random, Options options,
-               std::string program, Say say)
-    : context_(context),
-      clock_(clock),
+Worker::Worker(Plugs plugs, Options options)
+    : plugs_(std::move(plugs)),
       options_(std::move(options)),
-      program_(std::move(program)),
-      say_(std::move(say)),
-      client_(context, random, options_.server, options_.id,
-              {[this] { connected(); }, [this](const Error& error) { disconnected(error); }}),
-      payloads_(context, options_.payloads),
-      outbox_(context, clock, random, client_, [this](const std::string&) { look_whether_over(); }),
-      beat_(context),
-      end_(context) {
+      client_(plugs_.context, plugs_.random, options_.server, options_.id,
+              {[this] { connected(); }, [this](const Error& error) { disconnected(error); },
+               [this](const std::string& what) { plugs_.say("the server says " + what); }}),
+      payloads_(plugs_.context, options_.payloads),
+      payload_watch_(plugs_.context, payloads_, plugs_.say, [this] { send_heartbeat(); }),
+      introduction_(plugs_.clock, plugs_.random, client_, options_, plugs_.say),
+      outbox_(plugs_.context, plugs_.clock, plugs_.random, client_,
+              [this](const std::string&) { look_whether_over(); }),
+      late_(plugs_.context),
+      beat_(plugs_.context),
+      end_(plugs_.context) {
   auto jobs = [this](const ServerSaid& said) { take_job(said); };
-  job_subscriptions_.push_back(client_.subscribe(jobs_subject(options_.id), "", jobs));
+  // As a group, so that of two workers of one id each job comes to one.
+  job_subscriptions_.push_back(client_.subscribe(jobs_subject(options_.id), options_.id, jobs));
   // Where a scheduler names no worker, one of those that serve the topic gets the job.
   for (const std::string& topic : options_.topics) {
     job_subscriptions_.push_back(client_.subscribe(topic, topic, jobs));
@@ -50,40 +55,55 @@ Worker::Worker(asio::io_context& context, Clock& clock, Random& random, Options 
 }
 
 asio::awaitable<void> Worker::run() {
-  asio::co_spawn(context_, client_.run(), asio::detached);
-  asio::co_spawn(context_, beat(), asio::detached);
+  asio::co_spawn(plugs_.context, show_up(), asio::detached);
+  asio::co_spawn(plugs_.context, keep_beating(), asio::detached);
   while (!over_) {
     end_.expires_after(killed_ ? kLastWords : Duration(std::chrono::hours(24)));
     auto [error] = co_await end_.async_wait(kToken);
     if (!error && killed_) break;
   }
+  client_.publish(kGoneSubject, options_.id);
   co_await client_.flush();
   over_ = true;
   beat_.cancel();
+  payload_watch_.close();
   client_.close();
+}
+
+// Before payloads can be fetched there is nothing to connect for.
+asio::awaitable<void> Worker::show_up() {
+  co_await payload_watch_.wait_until_usable();
+  co_await client_.run();
 }
 
 // --- The connection ------------------------------------------------------------------------------
 
 void Worker::connected() {
   told_lost_ = false;
-  say_(fmt::format("connected to {} as {} for pool {}, {} at a time", options_.server.shown(),
-                   options_.id, options_.pool, options_.parallel));
-  client_.publish(kHandshakeSubject, handshake_packet(options_, clock_.wall()));
+  plugs_.say(fmt::format("connected to {} as {} for pool {}, {} at a time", options_.server.shown(),
+                         options_.id, options_.pool, options_.parallel));
+  introduction_.connected();
   send_heartbeat();
   outbox_.connected();
 }
 
 void Worker::disconnected(const Error& error) {
-  if (!std::exchange(told_lost_, true)) say_(error.message + "; trying again until it works");
+  if (!std::exchange(told_lost_, true)) plugs_.say(error.message + "; trying again until it works");
 }
 
-asio::awaitable<void> Worker::beat() {
+asio::awaitable<void> Worker::keep_beating() {
   while (!over_) {
-    beat_.expires_after(limits::kHeartbeatEvery);
+    const bool changed = active() != told_active_;
+    const Duration pause = changed ? limits::kHeartbeatSoonest : limits::kHeartbeatEvery;
+    const Duration passed = plugs_.clock.monotonic() - told_at_;
+    beat_.expires_after(std::max(pause - passed, Duration::zero()));
     auto [error] = co_await beat_.async_wait(kToken);
     if (!error) send_heartbeat();
   }
+}
+
+void Worker::jobs_changed() {
+  if (active() != told_active_) beat_.cancel();
 }
 
 void Worker::send_heartbeat() {
@@ -98,13 +118,17 @@ void Worker::send_heartbeat() {
     load.cpu = load_.cpu_of_jobs(running);
   }
   load.memory = MachineLoad::memory();
-  // One that takes no more is full.
-  load.active_jobs = draining_ ? std::max(active(), options_.parallel) : active();
-  client_.publish(kHeartbeatSubject, heartbeat_packet(options_, load, clock_.wall()));
+  // One that takes no jobs is full, however many of those that it has end.
+  if (draining_ || !payload_watch_.usable()) load.cpu = kFullPercent;
+  load.active_jobs = active();
+  told_active_ = load.active_jobs;
+  told_at_ = plugs_.clock.monotonic();
+  introduction_.repeat();
+  client_.publish(kHeartbeatSubject, heartbeat_packet(options_, load, plugs_.clock.wall()));
 }
 
 int Worker::active() const {
-  return static_cast<int>(runs_.size() + queue_.size() + outbox_.size());
+  return static_cast<int>(runs_.size() + queue_.size());
 }
 
 // --- Jobs ----------------------------------------------------------------------------------------
@@ -132,9 +156,37 @@ void Worker::take_job(const ServerSaid& said) {
   } else if (queue_.size() >= limits::kWorkerQueueMax) {
     give_back(request, trace, "worker_full", "the worker has more jobs than it can hold");
   } else {
-    queue_.push_back({std::move(request), trace});
+    queue_.push_back({std::move(request), trace, plugs_.clock.monotonic()});
     start_queued();
+    drop_late();
+    jobs_changed();
   }
+}
+
+void Worker::drop_late() {
+  const MonotonicTime now = plugs_.clock.monotonic();
+  std::optional<MonotonicTime> next;
+  for (auto waiting = queue_.begin(); waiting != queue_.end();) {
+    const std::optional<MonotonicTime> deadline = waiting->deadline();
+    if (deadline && *deadline <= now) {
+      const JobRun::Arrived late = std::move(*waiting);
+      waiting = queue_.erase(waiting);
+      finish(result_of(late.request, cap::JOB_STATUS_TIMEOUT, "timeout",
+                       "the worker had no room for the job before its deadline"),
+             late.trace);
+      continue;
+    }
+    if (deadline && (!next || *deadline < *next)) next = deadline;
+    ++waiting;
+  }
+  late_.cancel();
+  if (!next) return;
+  late_.expires_after(*next - now);
+  late_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    drop_late();
+    jobs_changed();
+  });
 }
 
 void Worker::give_back(const cap::JobRequest& request, const std::string& trace, const char* code,
@@ -144,18 +196,20 @@ void Worker::give_back(const cap::JobRequest& request, const std::string& trace,
 
 void Worker::start_queued() {
   while (!queue_.empty() && runs_.size() < static_cast<size_t>(options_.parallel)) {
-    Queued next = std::move(queue_.front());
+    JobRun::Arrived next = std::move(queue_.front());
     queue_.pop_front();
     const std::string job = next.request.job_id();
     auto tell = [this, job, trace = next.trace](const ProgressLine& progress) {
       client_.publish(kProgressSubject, progress_packet(job, history_.dispatch(job), progress,
-                                                        options_.id, trace, clock_.wall()));
+                                                        options_.id, trace, plugs_.clock.wall()));
     };
     auto run = std::make_shared<JobRun>(
-        JobRun::Plugs{context_, clock_, options_, program_, payloads_, std::move(tell)},
-        std::move(next.request), std::move(next.trace));
+        JobRun::Plugs{plugs_.context, plugs_.clock, options_, plugs_.program, plugs_.folder,
+                      plugs_.watchdog, payloads_, std::move(tell),
+                      [this](const Error& error) { payload_watch_.failed(error); }},
+        std::move(next));
     runs_[job] = run;
-    asio::co_spawn(context_, run_job(std::move(run)), asio::detached);
+    asio::co_spawn(plugs_.context, run_job(std::move(run)), asio::detached);
   }
 }
 
@@ -175,20 +229,22 @@ asio::awaitable<void> Worker::run_job(std::shared_ptr<JobRun> run) {
     result.set_error_message("the payload listener did not take the result");
   }
   runs_.erase(job);
-  say_(fmt::format("job {} {} in {} ms", job, short_name(result.status()), took.count()));
+  plugs_.say(fmt::format("job {} {} in {} ms", job, short_name(result.status()), took.count()));
   finish(std::move(result), run->trace());
   start_queued();
+  jobs_changed();
 }
 
 // Waits for a listener that is not there; false when it refuses, or there is no time to wait.
 asio::awaitable<bool> Worker::store_output(const std::string& job, const std::string& output) {
-  asio::steady_timer pause_timer(context_);
+  asio::steady_timer pause_timer(plugs_.context);
   Duration pause = limits::kReconnectFirst;
   for (;;) {
     auto stored = co_await payloads_.set("res:" + job, output, limits::kEndedJobTtl);
     if (stored) co_return true;
+    payload_watch_.failed(stored.error());
     if (stored.error().code != ErrorCode::kUnavailable || killed_) {
-      say_(fmt::format("job {}: {}", job, stored.error().message));
+      plugs_.say(fmt::format("job {}: {}", job, stored.error().message));
       co_return false;
     }
     pause_timer.expires_after(pause);
@@ -221,13 +277,14 @@ void Worker::take_cancel(const ServerSaid& said) {
     return;
   }
   auto queued = std::ranges::find_if(
-      queue_, [&](const Queued& waiting) { return waiting.request.job_id() == job; });
+      queue_, [&](const JobRun::Arrived& waiting) { return waiting.request.job_id() == job; });
   if (queued == queue_.end()) return;
-  const Queued dropped = std::move(*queued);
+  const JobRun::Arrived dropped = std::move(*queued);
   queue_.erase(queued);
   finish(result_of(dropped.request, cap::JOB_STATUS_CANCELLED, "cancelled",
                    "the job was cancelled before it began"),
          dropped.trace);
+  jobs_changed();
 }
 
 // --- The end -------------------------------------------------------------------------------------
@@ -236,19 +293,20 @@ void Worker::drain() {
   if (std::exchange(draining_, true)) return;
   send_heartbeat();
   for (uint64_t number : job_subscriptions_) client_.unsubscribe(number);
-  for (const Queued& waiting : queue_) {
+  for (const JobRun::Arrived& waiting : queue_) {
     give_back(waiting.request, waiting.trace, "worker_stopped", "the worker takes no more jobs");
   }
   queue_.clear();
-  asio::co_spawn(context_, tell_of_drain(runs_.size()), asio::detached);
+  asio::co_spawn(plugs_.context, tell_of_drain(runs_.size()), asio::detached);
   look_whether_over();
 }
 
 // When the server knows that no more jobs are taken.
 asio::awaitable<void> Worker::tell_of_drain(size_t running) {
   co_await client_.flush();
-  say_(running == 0 ? "ending"
-                    : fmt::format("ending when {} running jobs have; again to kill them", running));
+  plugs_.say(running == 0
+                 ? "ending"
+                 : fmt::format("ending when {} running jobs have; again to kill them", running));
 }
 
 void Worker::kill() {
@@ -263,7 +321,7 @@ void Worker::child_ended() {
 }
 
 void Worker::look_whether_over() {
-  if (!draining_ || active() > 0) return;
+  if (!draining_ || active() > 0 || outbox_.size() > 0) return;
   over_ = true;
   end_.cancel();
 }

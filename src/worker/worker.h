@@ -4,7 +4,8 @@
 //                        │ seen before                                          ▲
 //                        └──────────────── the result it had ───────────────────┘
 //
-// One thread, that of the context.
+// It shows itself only when the payload listener can be used, and calls itself full while it takes
+// no jobs. One thread, that of the context.
 #pragma once
 
 #include <deque>
@@ -19,10 +20,12 @@
 
 #include "runtime/clock.h"
 #include "runtime/random.h"
+#include "worker/introduction.h"
 #include "worker/job_run.h"
 #include "worker/machine_load.h"
 #include "worker/nats_client.h"
 #include "worker/packets.h"
+#include "worker/payload_watch.h"
 #include "worker/result_outbox.h"
 #include "worker/run_history.h"
 
@@ -32,9 +35,18 @@ class Worker {
  public:
   using Say = std::function<void(const std::string&)>;  // a line for people
 
-  // `program` is the path of the command. All must outlive the worker.
-  Worker(asio::io_context& context, Clock& clock, Random& random, Options options,
-         std::string program, Say say);
+  struct Plugs {
+    asio::io_context& context;
+    Clock& clock;
+    Random& random;
+    const std::string& program;  // the path of the command
+    const std::string& folder;   // for the files of jobs
+    const Watchdog& watchdog;
+    Say say;
+  };
+
+  // What the plugs name must outlive the worker.
+  Worker(Plugs plugs, Options options);
 
   // Until it is drained or killed.
   asio::awaitable<void> run();
@@ -47,11 +59,7 @@ class Worker {
   void child_ended();
 
  private:
-  struct Queued {
-    cap::JobRequest request;
-    std::string trace;
-  };
-
+  asio::awaitable<void> show_up();
   void connected();
   void disconnected(const Error& error);
   void take_job(const ServerSaid& said);
@@ -60,33 +68,40 @@ class Worker {
                  std::string why);
   void start_queued();
   asio::awaitable<void> run_job(std::shared_ptr<JobRun> run);
+  // What still waits here when its time is over ends without having begun.
+  void drop_late();
   asio::awaitable<bool> store_output(const std::string& job, const std::string& output);
   cap::JobResult result_of(const cap::JobRequest& request, cap::JobStatus status, std::string code,
                            std::string message) const;
   void finish(cap::JobResult result, const std::string& trace);
-  asio::awaitable<void> beat();
+  asio::awaitable<void> keep_beating();
+  // The number of jobs changed: it is told soon.
+  void jobs_changed();
   asio::awaitable<void> tell_of_drain(size_t running);
   void send_heartbeat();
   void look_whether_over();
+  // Jobs that run or wait here. What has ended is the server's, though it may not know yet.
   int active() const;
 
-  asio::io_context& context_;
-  Clock& clock_;
-  Options options_;
-  std::string program_;
-  Say say_;
+  const Plugs plugs_;
+  const Options options_;
   NatsClient client_;
   PayloadClient payloads_;
+  PayloadWatch payload_watch_;
+  Introduction introduction_;
   ResultOutbox outbox_;
   RunHistory history_{limits::kRunsRememberedMax};
   MachineLoad load_;
   std::vector<uint64_t> job_subscriptions_;
-  std::deque<Queued> queue_;
+  std::deque<JobRun::Arrived> queue_;
   std::map<std::string, std::shared_ptr<JobRun>> runs_;  // by job
   bool draining_ = false;
   bool killed_ = false;
   bool over_ = false;
   bool told_lost_ = false;
+  int told_active_ = 0;
+  MonotonicTime told_at_{};
+  asio::steady_timer late_;  // for the first deadline in the queue
   asio::steady_timer beat_;
   asio::steady_timer end_;
 };

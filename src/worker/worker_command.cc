@@ -11,6 +11,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 
+#include "worker/work_folder.h"
 #include "worker/worker.h"
 
 extern char** environ;
@@ -75,11 +76,22 @@ int run(std::span<const std::string_view> args) {
   SystemClock clock;
   SystemRandom random;
   if (options->id.empty()) options->id = new_id(random);
+  auto folder = WorkFolder::make();
+  if (!folder) {
+    say(folder.error().message);
+    return 1;
+  }
+  auto watchdog = Watchdog::start(folder->path());
+  if (!watchdog) {
+    say(watchdog.error().message);
+    return 1;
+  }
 
   asio::io_context context(1);
   asio::signal_set ends(context, SIGTERM, SIGINT);
   asio::signal_set children(context, SIGCHLD);
-  Worker worker(context, clock, random, *std::move(options), *std::move(program), say);
+  Worker worker({context, clock, random, *program, folder->path(), *watchdog, say},
+                *std::move(options));
   bool asked = false, killed = false;
   listen(ends, [&] {
     if (std::exchange(asked, true)) {

@@ -101,5 +101,31 @@ TEST(Drain, ClientsThatDoNotLeaveDoNotHoldItUp) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
 }
 
+TEST(Drain, MetricsAndProbesAreToldUntilItIsOver) {
+  Folder folder;
+  ServerProcess server(folder / "data");
+  TestWorker worker(server.workers, "w1", "default", TestWorker::Ears::kDeaf);
+  for (const char* job : {"a", "b", "c", "d"}) worker.submit(job, "job.nowhere");
+  ASSERT_EQ(server.await_state("d", "FAILED"), "FAILED");
+  // A call that takes its time.
+  const std::string body = R"({"filter":{},"stagger_ms":1000,"max":20})";
+  edge::RawClient slow(server.api);
+  slow.send("POST /api/v1/dlq/delete HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
+            std::to_string(body.size()) + "\r\n\r\n" + body);
+  auto gone = [&](const char* job) {
+    return server.call("GET", std::string("/api/v1/dlq/") + job).starts_with("HTTP/1.1 404");
+  };
+  ASSERT_TRUE(ServerProcess::await([&] { return gone("d"); }));
+  EXPECT_THAT(ServerProcess::call_on(server.metrics, "GET", "/readyz"), HasSubstr(" 200 "));
+  server.child().signal(SIGTERM);
+  ASSERT_TRUE(ServerProcess::await([&] {
+    return ServerProcess::call_on(server.metrics, "GET", "/readyz").starts_with("HTTP/1.1 503");
+  })) << "it is no longer ready";
+  EXPECT_THAT(ServerProcess::call_on(server.metrics, "GET", "/metrics"),
+              HasSubstr("cordum_scheduler_active_goroutines"));
+  EXPECT_THAT(ServerProcess::call_on(server.metrics, "GET", "/livez"), HasSubstr(" 200 "));
+  EXPECT_EQ(server.child().wait(), 0);
+}
+
 }  // namespace
 }  // namespace fairlead::app

@@ -20,11 +20,8 @@ void expect_one_line(const Ended& ended, int status, const std::string& text) {
 }
 
 Ended up(const std::string& data, const Words& flags) {
-  Words words{"up", "--data", data};
-  for (const char* listener : {"api", "workers", "payloads", "metrics"}) {
-    words.insert(words.end(), {std::string("--listen-") + listener, "127.0.0.1:0"});
-  }
-  words.insert(words.end(), flags.begin(), flags.end());
+  Words words = load::up_words(program(), data, flags);
+  words.erase(words.begin());
   return run(words);
 }
 
@@ -62,6 +59,10 @@ TEST(Refusal, SettingsThatMakeNoSense) {
   expect_one_line(up(data, {"--what"}), 2, "there is no flag --what");
   expect_one_line(up(data, {"--log-level", "loud"}), 2,
                   "--log-level is \"loud\", must be debug, info, warning or error");
+  for (const char* flag : {"--rate-burst", "--public-rate-burst"}) {
+    expect_one_line(up(data, {flag, "0"}), 2,
+                    std::string(flag) + " is \"0\", must be a number from 1");
+  }
   expect_one_line(up(data, {"--config", folder / "missing.yaml"}), 1,
                   "missing.yaml cannot be read: No such file or directory");
   expect_one_line(up(data, {"--config", folder.write("bad.yaml", "data: [")}), 2, "bad.yaml line");
@@ -69,9 +70,9 @@ TEST(Refusal, SettingsThatMakeNoSense) {
                   "pools file " + (folder / "missing.yaml") + " cannot be read");
   expect_one_line(up(data, {"--pools", folder.write("p.yaml", "topics: {}\n")}), 1, "pools file ");
   expect_one_line(up(data, {"--api-keys", "a:b:king"}), 1, "role \"king\" must be");
-  expect_one_line(up(data, {"--api-tls-cert", "c", "--api-tls-key", "k"}), 1, "TLS file c");
-  EXPECT_FALSE(std::filesystem::exists(folder / "data") &&
-               std::filesystem::exists(folder / "data/none"));
+  expect_one_line(up(data, {"--api-tls-cert", "c", "--api-tls-key", "k"}), 1,
+                  "TLS of api: cannot use the certificate c: No such file or directory");
+  EXPECT_FALSE(std::filesystem::exists(data)) << "who does not start leaves nothing behind";
 }
 
 TEST(Refusal, DoorsThatWouldBeOpenToStrangers) {
@@ -80,6 +81,8 @@ TEST(Refusal, DoorsThatWouldBeOpenToStrangers) {
   expect_one_line(up(data, {"--listen-api", "0.0.0.0:0"}), 1, "needs API keys");
   expect_one_line(up(data, {"--listen-workers", "0.0.0.0:0"}), 1, "set a token");
   expect_one_line(up(data, {"--listen-payloads", "[::]:0"}), 1, "set a token");
+  expect_one_line(up(data, {"--allowed-origins", "https://app.example.com"}), 1,
+                  "allowed-origins needs API keys");
   ServerProcess server(data, {"--listen-api", "0.0.0.0:0", "--api-key", "k"});
   EXPECT_TRUE(server.ready());
 }

@@ -18,6 +18,7 @@
 #include "cordum/agent/v1/buspacket.pb.h"
 #include "edge/net/raw_client_fixture.h"
 #include "tests/edge/child.h"
+#include "tests/load/up_line.h"
 
 namespace fairlead::app {
 
@@ -68,13 +69,7 @@ class ServerProcess {
  public:
   // More flags; one of the same name wins over those given here.
   ServerProcess(const std::string& data, const Words& flags = {}, const Variables& variables = {}) {
-    Words words{program(), "up", "--data", data};
-    for (const char* listener : {"api", "workers", "payloads", "metrics"}) {
-      words.push_back(std::string("--listen-") + listener);
-      words.push_back("127.0.0.1:0");
-    }
-    words.insert(words.end(), flags.begin(), flags.end());
-    child_ = std::make_unique<edge::Child>(words, variables);
+    child_ = std::make_unique<edge::Child>(load::up_words(program(), data, flags), variables);
     read_ready_line();
   }
 
@@ -142,19 +137,13 @@ class ServerProcess {
 
  private:
   void read_ready_line() {
-    ready_line = line_with("fairlead is ready");
-    std::smatch found;
-    if (!std::regex_search(ready_line, found,
-                           std::regex("api https?://[^,]*:(\\d+), workers [^,]*:(\\d+), payloads "
-                                      "[^,]*:(\\d+), metrics [^,]*:(\\d+)/metrics"))) {
-      ADD_FAILURE() << "the server did not start: " << child_->output();
-      return;
-    }
-    auto port = [&](int at) { return static_cast<uint16_t>(std::stoi(found[at].str())); };
-    api = port(1);
-    workers = port(2);
-    payloads = port(3);
-    metrics = port(4);
+    ready_line = line_with(load::kReady);
+    const load::ServerPorts ports = load::ports_in(ready_line);
+    if (ports.api == 0) ADD_FAILURE() << "the server did not start: " << child_->output();
+    api = ports.api;
+    workers = ports.workers;
+    payloads = ports.payloads;
+    metrics = ports.metrics;
   }
 
   std::unique_ptr<edge::Child> child_;
@@ -163,10 +152,12 @@ class ServerProcess {
 // A worker that says what it is told, over the workers' listener.
 class TestWorker {
  public:
-  TestWorker(uint16_t port, std::string id, std::string pool = "default")
+  enum class Ears { kOpen, kDeaf };  // a deaf one shows that it lives, and listens for no jobs
+  TestWorker(uint16_t port, std::string id, std::string pool = "default", Ears ears = Ears::kOpen)
       : client_(port), id_(std::move(id)), pool_(std::move(pool)) {
     client_.until("\r\n");  // INFO
-    client_.send("CONNECT {\"verbose\":false}\r\nSUB worker." + id_ + ".jobs 1\r\n");
+    client_.send("CONNECT {\"verbose\":false}\r\n");
+    if (ears == Ears::kOpen) client_.send("SUB worker." + id_ + ".jobs 1\r\n");
     beat();
     client_.send("PING\r\n");
     client_.until("PONG\r\n");
@@ -204,6 +195,13 @@ class TestWorker {
     client_.until("MSG _INBOX.1");
     client_.line();
     return client_.line();
+  }
+  // Publishes a job on the bus, as a gateway does.
+  void submit(const std::string& job, const std::string& topic) {
+    cordum::agent::v1::BusPacket packet;
+    packet.mutable_job_request()->set_job_id(job);
+    packet.mutable_job_request()->set_topic(topic);
+    publish("sys.job.submit", packet);
   }
   edge::RawClient& client() { return client_; }
 

@@ -14,32 +14,27 @@ namespace {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
-// As it would be on a machine that does nothing else: what waits for a processor is not its fault.
-double slowness() {
+// What was promised; programs with sanitizers are several times slower than what people run.
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  constexpr double kSanitizer = 10;
+constexpr auto kReadyWithin = std::chrono::milliseconds(3000);
 #else
-  constexpr double kSanitizer = 1;
+constexpr auto kReadyWithin = std::chrono::milliseconds(300);
 #endif
-  double load = 0;
-  if (::getloadavg(&load, 1) != 1) return kSanitizer;
-  const double each = load / static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
-  return kSanitizer * std::max(1.0, each);
-}
 
 TEST(Up, IsReadyAtOnceOnAnEmptyFolder) {
-  std::chrono::steady_clock::duration best = std::chrono::hours(1);
-  const std::chrono::duration<double, std::milli> limit(300 * slowness());
-  for (int tries = 0; tries < 10 && best >= limit; ++tries) {
+  // Others use the machine too: the best of many is what the program needs.
+  auto best = std::chrono::steady_clock::duration::max();
+  for (int tries = 0; tries < 30 && best >= kReadyWithin; ++tries) {
     Folder folder;
     const auto began = std::chrono::steady_clock::now();
     ServerProcess server(folder / "data");
     best = std::min(best, std::chrono::steady_clock::now() - began);
     EXPECT_EQ(server.stop(), 0);
   }
-  EXPECT_LT(best, limit);
+  EXPECT_LT(best, kReadyWithin);
 }
 
 TEST(Up, ServesOnAllFourListeners) {
@@ -54,7 +49,7 @@ TEST(Up, ServesOnAllFourListeners) {
   payloads.send("PING\r\n");
   EXPECT_EQ(payloads.line(), "+PONG\r\n");
   EXPECT_THAT(ServerProcess::call_on(server.metrics, "GET", "/metrics"),
-              HasSubstr("cordum_scheduler_jobs{pod=\"fairlead\",state=\"PENDING\"} 0"));
+              ContainsRegex("cordum_scheduler_jobs\\{pod=\"[^\"]+\",state=\"PENDING\"\\} 0"));
 }
 
 TEST(Up, LeadsAJobToAWorker) {
@@ -94,6 +89,31 @@ TEST(Up, KeysAreAskedForAndRatesAreKept) {
               StartsWith("HTTP/1.1 429"));
 }
 
+TEST(Up, RatesThatAreSetAreKeptWithoutKeysToo) {
+  Folder folder;
+  ServerProcess server(folder / "data",
+                       {"--rate-limit", "0.001", "--rate-burst", "2", "--public-rate-limit",
+                        "0.001", "--public-rate-burst", "1"});
+  for (const char* expected : {"HTTP/1.1 200", "HTTP/1.1 200", "HTTP/1.1 429"}) {
+    EXPECT_THAT(server.call("GET", "/api/v1/status"), StartsWith(expected));
+  }
+  for (const char* expected : {"HTTP/1.1 200", "HTTP/1.1 429"}) {
+    EXPECT_THAT(server.call("GET", "/healthz"), StartsWith(expected));
+  }
+}
+
+TEST(Up, BodiesAreLimitedAsSet) {
+  Folder folder;
+  ServerProcess server(folder / "data", {"--max-body", "1024"},
+                       {{"GATEWAY_MAX_JOB_PAYLOAD_BYTES", "2048"}});
+  const std::string prompt(1500, 'p');
+  const std::string job = R"({"prompt":")" + prompt + "\"}";
+  EXPECT_THAT(server.call("POST", "/api/v1/jobs", job), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(server.call("POST", "/api/v1/topics", job), StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(server.call("POST", "/api/v1/jobs", job + std::string(1000, ' ')),
+              StartsWith("HTTP/1.1 413"));
+}
+
 TEST(Up, OriginsAreAllowedAsSet) {
   Folder folder;
   ServerProcess server(folder / "data",
@@ -124,40 +144,6 @@ TEST(Up, WorkersShowTheirTokenToBothListeners) {
   EXPECT_EQ(payloads.line(), "+OK\r\n");
 }
 
-TEST(Up, SpeaksTlsWhereItHasACertificate) {
-  Folder folder;
-  const std::string pem = folder / "c.pem", key = folder / "k.pem";
-  const std::string make =
-      "openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=localhost "
-      "-addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout " +
-      key + " -out " + pem + " 2>/dev/null";
-  ASSERT_EQ(std::system(make.c_str()), 0);
-  Words flags;
-  for (const char* listener : {"api", "workers", "payloads", "metrics"}) {
-    const std::string name = std::string("--") + listener + "-tls-";
-    flags.insert(flags.end(), {name + "cert", pem, name + "key", key});
-  }
-  ServerProcess server(folder / "data", flags);
-  ASSERT_TRUE(server.ready());
-  EXPECT_THAT(server.ready_line, HasSubstr("api https://"));
-  EXPECT_THAT(server.ready_line, HasSubstr("workers tls://"));
-  EXPECT_THAT(server.ready_line, HasSubstr("payloads rediss://"));
-  auto curl = [&](uint16_t port, const std::string& path) {
-    const std::string line = "curl -sf --cacert " + pem +
-                             " https://localhost:" + std::to_string(port) + path + " >/dev/null";
-    return std::system(line.c_str());
-  };
-  EXPECT_EQ(curl(server.api, "/api/v1/status"), 0);
-  EXPECT_EQ(curl(server.metrics, "/metrics"), 0);
-  edge::RawClient worker(server.workers);
-  EXPECT_THAT(worker.line(), HasSubstr("\"tls_required\":true"));
-  const std::string ping =
-      "printf 'PING\\r\\nQUIT\\r\\n' | timeout 10 openssl s_client -quiet -CAfile " + pem +
-      " -verify_return_error -connect localhost:" + std::to_string(server.payloads) +
-      " 2>/dev/null | grep -q +PONG";
-  EXPECT_EQ(std::system(ping.c_str()), 0);
-}
-
 TEST(Up, TheDemoRunsItsJobs) {
   Folder folder;
   ServerProcess server(folder / "data", {"--demo"});
@@ -168,6 +154,10 @@ TEST(Up, TheDemoRunsItsJobs) {
   EXPECT_EQ(server.line_with("demo: "), "") << "an empty line parts the jobs from the advice";
   EXPECT_THAT(server.line_with("export"),
               HasSubstr("export FAIRLEAD_API=http://127.0.0.1:" + std::to_string(server.api)));
+  EXPECT_THAT(server.line_with("export"),
+              HasSubstr("export NATS_URL=nats://127.0.0.1:" + std::to_string(server.workers)));
+  EXPECT_THAT(server.line_with("export"),
+              HasSubstr("export REDIS_URL=redis://127.0.0.1:" + std::to_string(server.payloads)));
   const std::string job = server.submit();
   EXPECT_EQ(server.await_state(job, "SUCCEEDED"), "SUCCEEDED");
   EXPECT_THAT(server.call("GET", "/api/v1/jobs/" + job), ContainsRegex("\"result\":.*\"hi\""));
@@ -185,6 +175,41 @@ TEST(Up, TheEchoWorkerLeavesJobsToAWorkerOfOnesOwn) {
   }
 }
 
+TEST(Up, TheEchoWorkerTakesOverAsSoonAsOnesOwnHasGone) {
+  Folder folder;
+  ServerProcess server(folder / "data", {"--demo"});
+  server.line_with("seas");
+  {
+    TestWorker worker(server.workers, "mine");
+    server.submit();
+    worker.succeed(worker.take());
+    EXPECT_THAT(server.call("GET", "/api/v1/workers"), HasSubstr("\"mine\""));
+  }
+  const std::string job = server.submit();
+  EXPECT_EQ(server.await_state(job, "SUCCEEDED"), "SUCCEEDED");
+  EXPECT_THAT(server.call("GET", "/api/v1/jobs/" + job), HasSubstr("\"demo-echo\""));
+  EXPECT_THAT(server.call("GET", "/api/v1/workers"), Not(HasSubstr("\"mine\"")));
+}
+
+TEST(Up, TheEchoWorkerLeavesOnlyWhatOthersTake) {
+  Folder folder;
+  ServerProcess server(folder / "data", {"--demo"});
+  server.line_with("seas");
+  EXPECT_THAT(server.call("POST", "/api/v1/topics", R"({"name":"job.mine","pool":"default"})"),
+              StartsWith("HTTP/1.1 201"));
+  edge::Child worker(
+      {program(), "worker", "--pool", "default", "--topic", "job.mine", "--id", "mine", "--server",
+       "nats://127.0.0.1:" + std::to_string(server.workers), "--payloads",
+       "redis://127.0.0.1:" + std::to_string(server.payloads), "--", "cat"},
+      {});
+  ServerProcess::await([&] {
+    return server.call("GET", "/api/v1/workers/mine").find("job.mine") != std::string::npos;
+  });
+  const std::string other = server.submit();
+  EXPECT_EQ(server.await_state(other, "SUCCEEDED"), "SUCCEEDED");
+  EXPECT_THAT(server.call("GET", "/api/v1/jobs/" + other), HasSubstr("\"demo-echo\""));
+}
+
 TEST(Up, LogsInJsonWhenAsked) {
   Folder folder;
   ServerProcess server(folder / "data", {"--log-format", "json"});
@@ -192,25 +217,6 @@ TEST(Up, LogsInJsonWhenAsked) {
   EXPECT_THAT(
       server.line_with("draining"),
       ContainsRegex("^\\{\"time\":\"[^\"]+Z\",\"level\":\"info\",\"message\":\"draining\"\\}$"));
-}
-
-TEST(Up, LogsThePhrasesThatRunbooksLookFor) {
-  Folder folder;
-  ServerProcess server(folder / "data");
-  edge::RawClient client(server.workers);
-  client.line();
-  cordum::agent::v1::BusPacket packet;
-  packet.set_trace_id("t");
-  packet.set_sender_id("s");
-  packet.set_protocol_version(1);
-  packet.mutable_job_request()->set_job_id("j1");
-  packet.mutable_job_request()->set_topic("job.unmapped");
-  packet.mutable_job_request()->set_tenant_id("default");
-  const std::string bytes = packet.SerializeAsString();
-  client.send("CONNECT {}\r\nPUB sys.job.submit " + std::to_string(bytes.size()) + "\r\n" + bytes +
-              "\r\n");
-  EXPECT_THAT(server.line_with("job_id=j1"),
-              ContainsRegex("WARNING .*no pool mapping for topic.* job_id=j1"));
 }
 
 TEST(Settings, AreShownWithWhereTheyCameFrom) {
@@ -221,14 +227,28 @@ TEST(Settings, AreShownWithWhereTheyCameFrom) {
   EXPECT_THAT(table.output, ContainsRegex("data +d +flag \\(--data\\)"));
   EXPECT_THAT(table.output, ContainsRegex("rate-limit +9 +environment \\(FAIRLEAD_RATE_LIMIT\\)"));
   EXPECT_THAT(table.output, ContainsRegex("instance +filed +file \\(.*f.yaml line 1: instance\\)"));
-  Ended json = run({"settings", "--json", "--demo"});
-  EXPECT_THAT(json.output, HasSubstr(R"("demo":{"value":"true","source":"flag","from":"--demo"})"));
+  Ended effective = run({"settings"});
+  EXPECT_THAT(effective.output, ContainsRegex("instance +[A-Za-z0-9_-]+ +default"))
+      << "the name that is used, not how it is found";
+  for (const Words& format :
+       {Words{"--json"}, Words{"-o", "json"}, Words{"--output=json"}, Words{"-o=json"}}) {
+    Words words{"settings", "--demo"};
+    words.insert(words.end(), format.begin(), format.end());
+    EXPECT_THAT(run(words).output,
+                HasSubstr(R"("demo":{"value":"true","source":"flag","from":"--demo"})"));
+  }
+  EXPECT_EQ(run({"settings", "-o", "table"}).status, 0);
+  EXPECT_EQ(run({"settings", "-o", "xml"}).status, 2);
 }
 
 TEST(Help, IsThere) {
   EXPECT_THAT(run({"help"}).output, HasSubstr("Start a server"));
-  EXPECT_THAT(run({"version"}).output, ContainsRegex("^fairlead [0-9]+\\.[0-9]+\\.[0-9]+ "));
-  EXPECT_THAT(run({"version", "-o", "json"}).output, HasSubstr("\"version\""));
+  const std::string version = run({"version"}).output;
+  EXPECT_THAT(version,
+              ContainsRegex("^fairlead [0-9]+\\.[0-9]+\\.[0-9]+ \\([0-9a-z]+, [0-9a-z-]+\\)\n$"));
+  EXPECT_EQ(run({"--version"}).output, version);
+  EXPECT_THAT(run({"version", "-o", "json"}).output,
+              ContainsRegex("\"version\": \"[0-9.]+\",\n  \"commit\": \"[0-9a-z]+\""));
   Ended up = run({"up", "--help"});
   EXPECT_EQ(up.status, 0);
   EXPECT_THAT(up.output, HasSubstr("--listen-workers HOST:PORT"));

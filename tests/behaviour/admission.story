@@ -66,7 +66,7 @@ story: A tenant that contradicts itself is dropped
   submit job j1 topic job.default tenant acme env tenant_id=mallory
   expect no job j1
   expect metric validation_rejections_total 1
-  expect log "job request rejected" 1 times
+  expect log "security: job request of two tenants rejected" as an error 1 times about j1
   expect no dead letter of j1
 
 story: A tenant named twice alike is let in
@@ -81,9 +81,48 @@ story: Blanks around id and topic do not count
 
 story: A job without an id or a topic is rejected
   submit job "" topic job.default
-  submit job j1 topic " "
+  submit job j1 topic ""
   expect no job j1
   expect metric validation_rejections_total 2
+  expect metric jobs_received_total 0
+  expect metric jobs_completed_total 0
+
+story: A job whose topic is blank has failed
+  worker w1 joins pool default capacity 4
+  submit job j1 topic " "
+  expect job j1 FAILED code dispatch_failed saying "missing topic"
+  expect metric jobs_completed_total{topic=unknown,status=JOB_STATUS_FAILED} 1
+  expect metric validation_rejections_total 0
+  expect metric jobs_received_total 0
+  expect dead letter of j1 code dispatch_failed
+  the submit of j1 is delivered again
+  expect job j1 FAILED
+  expect metric jobs_completed_total{topic=unknown,status=JOB_STATUS_FAILED} 1
+
+story: A blank topic is judged after everything else of the request
+  submit job j1 topic " " priority 9
+  expect no job j1
+  expect metric validation_rejections_total 1
+  expect metric jobs_completed_total 0
+
+story: A blank topic under a known id does not touch the job
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  submit job j1 topic " "
+  expect job j1 RUNNING on w1
+  expect metric resubmit_conflicts_total 1
+
+story: A failed write of a job without a topic is made again
+  the store fails the next write of FAILED
+  submit job j1 topic " "
+  expect no job j1
+  advance 2s
+  expect job j1 FAILED code dispatch_failed
+
+story: A job whose id is blank has failed, and is no job
+  submit job "  " topic job.default
+  expect metric jobs_completed_total{topic=job.default,status=JOB_STATUS_FAILED} 1
+  expect metric validation_rejections_total 0
   expect metric jobs_received_total 0
 
 story: A priority or step out of range is rejected
@@ -100,7 +139,7 @@ story: A negative deadline is rejected
 
 story: A packet that cannot be read is tried three times and kept as a dead letter
   garbage is published on sys.job.submit
-  expect metric unmarshal_failure_total{subject=sys.job.submit} 1
+  expect metric unmarshal_failure_total{subject=sys.job.submit,reason=unmarshal} 1
   advance 20s
   expect metric unmarshal_failure_total{subject=sys.job.submit} 4
   expect log "message terminated" 1 times
@@ -112,3 +151,16 @@ story: A worker id that would break its subject is refused
   submit job j1 topic job.default
   expect metric heartbeats_refused_total 1
   expect job j1 PENDING waiting for no_workers
+
+story: A request that leaves no room for what its dispatch adds is refused
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default bytes 1000000
+  expect no job j1
+  expect metric validation_rejections_total 1
+  submit job j2 topic job.default bytes 900000
+  expect job j2 RUNNING on w1
+
+story: A configuration that the request carries reaches the worker untouched (IN-15)
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default env CORDUM_EFFECTIVE_CONFIG={"limit":7}
+  expect worker w1 got job j1 env CORDUM_EFFECTIVE_CONFIG={"limit":7}

@@ -18,6 +18,10 @@ Result<void> submit(World& world, const Args& args) {
   for (const auto& [name, value] : args.pairs("labels")) (*request.mutable_labels())[name] = value;
   for (const auto& [name, value] : args.pairs("env")) (*request.mutable_env())[name] = value;
   for (const std::string& need : args.list("needs")) request.mutable_meta()->add_requires(need);
+  if (args.has("bytes")) {
+    (*request.mutable_env())["padding"] =
+        std::string(static_cast<size_t>(args.number("bytes")), 'x');
+  }
   if (args.has("key")) request.mutable_meta()->set_idempotency_key(args.text("key"));
   if (args.has("deadline")) {
     using std::chrono::milliseconds;
@@ -61,7 +65,17 @@ Result<void> cancel(World& world, const Args& args) {
 }
 
 Result<void> publish_garbage(World& world, const Args& args) {
-  world.publish(args.text("subject"), "this is no packet");
+  int64_t count = args.has("n") ? args.number("n") : 1;
+  for (; count > 0; --count) world.publish(args.text("subject"), "this is no packet");
+  return {};
+}
+
+// A packet that lacks its sender.
+Result<void> publish_garbage_about(World& world, const Args& args) {
+  cap::BusPacket packet;
+  packet.set_trace_id("garbage");
+  packet.mutable_job_result()->set_job_id(args.text("job"));
+  world.publish(args.text("subject"), job::serialise(packet));
   return {};
 }
 
@@ -80,13 +94,15 @@ void add_client_steps(std::vector<Step>& steps) {
   using enum Step::Needs;
   add("submit job <job> topic <topic> [tenant <tenant>] [labels <labels:pairs>] "
       "[requires <needs:list>] [deadline <deadline:duration>] [idempotency <key>] [trace <trace>] "
-      "[env <env:pairs>] [context <context>] [priority <priority:number>] [step <step:number>]",
+      "[env <env:pairs>] [context <context>] [priority <priority:number>] [step <step:number>] "
+      "[bytes <bytes:number>]",
       kScheduler, submit);
   add("submit <n:number> jobs <prefix> topic <topic> [tenant <tenant>] [labels <labels:pairs>]",
       kScheduler, submit_many);
   add("the submit of <job> is delivered again", kScheduler, submit_again);
   add("cancel <job> [reason <reason>]", kScheduler, cancel);
-  add("garbage is published on <subject>", kScheduler, publish_garbage);
+  add("garbage is published on <subject> [<n:number> times]", kScheduler, publish_garbage);
+  add("garbage about <job> is published on <subject>", kScheduler, publish_garbage_about);
   add("advance <time:duration>", kStarted, advance);
 }
 

@@ -94,8 +94,36 @@ story: A dead letter that the bus refuses is published later
   submit job j1 topic job.nowhere
   expect dead letter of j1 code no_pool_mapping
   expect no message on sys.job.dlq
-  expect metric dlq_emit_failures_total 1
+  expect metric dlq_emit_failures_total{topic=other} 1
   advance 20s
+  expect message on sys.job.dlq for j1
+
+story: Each failure to publish a dead letter is counted under the topic of its job
+  the bus refuses the next 2 dead letters
+  submit job j1 topic job.nowhere
+  advance 12s
+  expect no message on sys.job.dlq
+  expect metric dlq_emit_failures_total{topic=other} 2
+  advance 20s
+  expect message on sys.job.dlq for j1
+
+story: Other messages that the bus refuses are no failed dead letters
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default deadline 2s
+  the bus refuses the next cancel
+  advance 3s
+  expect job j1 TIMEOUT
+  expect no message on sys.job.cancel
+  expect metric dlq_emit_failures_total 0
+  advance 20s
+  expect worker w1 was told to cancel j1
+
+story: Messages that wait for their handlers do not keep a dead letter from being published
+  garbage is published on sys.job.submit 250 times
+  the bus refuses the next dead letter
+  submit job j1 topic job.nowhere
+  advance 12s
+  expect metric unmarshal_failure_total{subject=sys.job.submit} 750
   expect message on sys.job.dlq for j1
 
 story: A submit that the store could not take survives a crash

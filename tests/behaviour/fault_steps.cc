@@ -37,6 +37,13 @@ Result<void> let_go(World& world, const Args&) {
   return {};
 }
 
+Run set_clock(int direction) {
+  return [direction](World& world, const Args& args) {
+    world.clock.set(args.duration("time") * direction);
+    return Result<void>{};
+  };
+}
+
 Result<void> crash(World& world, const Args&) {
   world.crash();
   return {};
@@ -61,6 +68,10 @@ void add_fault_steps(std::vector<Step>& steps) {
   add("the bus refuses the next dispatch", kStarted, strike_bus(Bus::kRefuse));
   add("the bus refuses the next <n:number> dispatches", kStarted, strike_bus(Bus::kRefuse));
   add("the bus refuses the next dead letter", kStarted, strike_bus(Bus::kRefuse, kDeadLetter));
+  add("the bus refuses the next <n:number> dead letters", kStarted,
+      strike_bus(Bus::kRefuse, kDeadLetter));
+  add("the bus refuses the next cancel", kStarted, strike_bus(Bus::kRefuse, StoryBus::Of::kCancel));
+  add("the bus finds the next dispatch too large", kStarted, strike_bus(Bus::kTooLarge));
   add("the bus loses the next dispatch", kStarted, strike_bus(Bus::kLose));
   add("the bus loses the answer of the next dispatch", kStarted, strike_bus(Bus::kLoseAnswer));
   add("the bus holds the next dispatch", kStarted, strike_bus(Bus::kHold));
@@ -71,9 +82,13 @@ void add_fault_steps(std::vector<Step>& steps) {
       strike_writes(Write::kFail));
   add("the store loses the answer of the next write [of <state:state>]", kStarted,
       strike_writes(Write::kLoseAnswer));
+  add("somebody else writes the record before the next write of <state:state>", kStarted,
+      strike_writes(Write::kOvertake));
   add("the store fails the next read", kStarted, fail_reads);
   add("the store fails the next <n:number> reads", kStarted, fail_reads);
 
+  add("the clock is set forward by <time:duration>", kStarted, set_clock(1));
+  add("the clock is set back by <time:duration>", kStarted, set_clock(-1));
   add("the scheduler crashes", kScheduler, crash);
   add("the scheduler crashes before the next dispatch", kScheduler, strike_bus(Bus::kCrashBefore));
   add("the scheduler crashes after the next dispatch", kScheduler, strike_bus(Bus::kCrashAfter));

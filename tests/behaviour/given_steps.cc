@@ -98,6 +98,7 @@ void add_given_steps(std::vector<Step>& steps) {
   add("policy limits topic <topic> [max_retries <retries:number>] "
       "[max_concurrent_jobs <jobs:number>] [max_runtime <runtime:duration>]",
       limit);
+  add("policy cannot be asked about topic <topic>", decide(Kind::kUnavailable));
   add("policy is unavailable", set_available(false));
   add("policy is available", set_available(true));
 }

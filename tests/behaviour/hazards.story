@@ -140,6 +140,57 @@ story: H-33 A dispatch that is made again is no duplicate of the first
   expect worker w1 got job j1 epoch 1
   expect worker w1 got job j1 epoch 2
 
+story: H-34 The record knows whether a worker ever began
+  worker w1 joins pool default
+  submit job j1 topic job.default
+  expect history of j1 is PENDING SCHEDULED DISPATCHED RUNNING
+  worker w1 tells that j1 is at 10 percent
+  expect history of j1 is PENDING SCHEDULED DISPATCHED RUNNING "RUNNING(first sign from w1)"
+  worker w1 tells that j1 is at 20 percent
+  expect history of j1 is PENDING SCHEDULED DISPATCHED RUNNING "RUNNING(first sign from w1)"
+  worker w1 answers j1 SUCCEEDED
+  worker w1 tells that j1 is at 30 percent
+  expect job j1 SUCCEEDED
+
+story: H-34 A dispatch of which its worker tells has arrived
+  worker w1 joins pool default
+  the bus loses the answer of the next dispatch
+  submit job j1 topic job.default
+  expect job j1 DISPATCHED on w1
+  worker w1 tells that j1 is at 10 percent epoch 1
+  expect job j1 RUNNING on w1 epoch 1
+  advance 10s
+  expect job j1 RUNNING on w1 epoch 1
+  expect worker w1 got job j1 1 times
+  advance 15m
+  expect job j1 TIMEOUT saying "timeout: RUNNING >15m0s"
+
+story: H-34 Only the worker of the current dispatch can give a sign
+  worker w1 joins pool default
+  submit job j1 topic job.default
+  worker w2 joins pool default
+  worker w2 tells that j1 is at 10 percent epoch 1
+  expect history of j1 is PENDING SCHEDULED DISPATCHED RUNNING
+  worker w1 answers j1 FAILED_RETRYABLE
+  the bus loses the next dispatch
+  advance 3s
+  expect job j1 DISPATCHED epoch 2
+  worker w1 tells that j1 is at 10 percent epoch 1
+  worker w1 tells that j1 is at 10 percent
+  expect job j1 DISPATCHED epoch 2
+  worker w1 tells that j9 is at 10 percent
+  expect no job j9
+
+story: H-34 Each dispatch has a first sign of its own
+  worker w1 joins pool default
+  submit job j1 topic job.default
+  worker w1 tells that j1 is at 10 percent epoch 1
+  worker w1 answers j1 FAILED_RETRYABLE
+  advance 3s
+  expect job j1 RUNNING epoch 2
+  worker w1 tells that j1 is at 10 percent epoch 2
+  expect history of j1 is PENDING SCHEDULED DISPATCHED RUNNING "RUNNING(first sign from w1)" RETRYING SCHEDULED DISPATCHED RUNNING "RUNNING(first sign from w1)"
+
 story: H-35 The record knows whom a job was given to
   worker w1 joins pool default
   the bus holds the next dispatch
@@ -156,6 +207,49 @@ story: H-36 A cancel wins over a dispatch under way, and the worker is told
   the bus lets the held dispatch go
   expect job j1 CANCELLED
   expect worker w1 was told to cancel j1
+
+story: H-38 Another write to the record does not keep a job from RUNNING
+  worker w1 joins pool default
+  somebody else writes the record before the next write of RUNNING
+  submit job j1 topic job.default
+  expect job j1 RUNNING on w1 epoch 1
+  expect history of j1 is PENDING SCHEDULED DISPATCHED "DISPATCHED(written by somebody else)" RUNNING
+
+story: H-38 Another write to the record does not swallow a result
+  worker w1 joins pool default
+  submit job j1 topic job.default
+  somebody else writes the record before the next write of SUCCEEDED
+  worker w1 answers j1 SUCCEEDED result redis://res:j1
+  expect job j1 SUCCEEDED result redis://res:j1
+
+story: H-38 Another write to the record does not swallow a cancel
+  worker w1 joins pool default
+  submit job j1 topic job.default
+  somebody else writes the record before the next write of CANCELLED
+  cancel j1
+  expect job j1 CANCELLED
+
+story: H-38 Another write to the record does not keep a rollback from being made
+  worker w1 joins pool default
+  the bus refuses the next dispatch
+  somebody else writes the record before the next write of SCHEDULED
+  submit job j1 topic job.default
+  advance 10s
+  expect job j1 RUNNING on w1
+
+story: H-38 Another write to the record does not keep a job from its worker
+  submit job j1 topic job.default
+  somebody else writes the record before the next write of DISPATCHED
+  worker w1 joins pool default
+  advance 10s
+  expect job j1 RUNNING on w1
+
+story: H-38 Another write to the record does not keep a job from its timeout
+  worker w1 joins pool default
+  submit job j1 topic job.default deadline 5s
+  somebody else writes the record before the next write of TIMEOUT
+  advance 6s
+  expect job j1 TIMEOUT
 
 story: H-39 A job without a free worker does not wait for minutes
   submit job j1 topic job.default
@@ -266,3 +360,30 @@ story: H-25 Blanks around a topic do not get a job past policy when it is submit
   policy denies topic job.limited "not any more"
   the submit of j1 is delivered again
   expect job j1 DENIED
+
+story: H-07, a malformed message that names a job leaves its dead letter alone
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  worker w1 answers j1 FAILED code E1
+  expect dead letter of j1 code E1
+  garbage about j1 is published on sys.job.result
+  advance 21s
+  expect log "message terminated" 1 times
+  expect dead letter of j1 code E1
+
+story: H-07, a malformed message gives a job that runs no dead letter
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  garbage about j1 is published on sys.job.result
+  advance 21s
+  expect log "message terminated" 1 times
+  expect no dead letter of j1
+
+story: H-40, a result for a job that is not known any more leaves its dead letter alone
+  garbage about gone is published on sys.job.result
+  advance 21s
+  expect dead letter of gone code poison_message
+  worker w1 joins pool default capacity 4
+  worker w1 answers gone SUCCEEDED without epoch
+  expect dead letter of gone code poison_message
+  expect metric unknown_job_results_total 1

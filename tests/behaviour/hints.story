@@ -116,3 +116,25 @@ story: Business labels never constrain
   worker w1 joins pool default capacity 10 labels team=red,node_id=n9
   submit job j1 topic job.default labels team=blue,amount=10,node_id=n1,workflow_id=wf-1
   expect job j1 RUNNING on w1
+
+story: A preferred worker that is stale is passed over as stale
+  advance 100ms
+  worker w1 joins pool default capacity 10
+  worker w1 goes silent
+  worker w2 joins pool default capacity 10
+  advance 30100ms
+  submit job j1 topic job.default labels preferred_worker_id=w1
+  expect job j1 RUNNING on w2
+  expect metric hint_rejected_total{hint=preferred_worker_id,cause=stale} 1
+  expect metric hint_rejected_total 1
+
+story: A hint counts once for each dispatch however often it was looked at
+  given topic job.one -> pool one
+  worker w1 joins pool one capacity 1
+  submit job j1 topic job.one labels preferred_pool=one
+  submit job j2 topic job.one labels preferred_pool=one
+  submit job j3 topic job.one labels preferred_pool=one
+  advance 1m
+  expect metric hint_used_total{hint=preferred_pool} 1
+  worker w1 answers j1 SUCCEEDED
+  expect metric hint_used_total{hint=preferred_pool} 2

@@ -13,6 +13,7 @@ namespace {
 // A waiting job has made the attempts of its schedule; they are written with its next commit.
 uint32_t attempts_now(const World& world, const job::Record& record) {
   if (!record.wait || record.wait->wait_class.empty()) return record.attempts;
+  if (!job::makes_attempts(*record.wait)) return record.attempts;
   return job::attempts_after(record.attempts, world.clock.wall() - record.wait->since);
 }
 

@@ -91,13 +91,14 @@ Result<void> expect_sent(World& world, const Args& args, bool only_taken, int64_
   std::vector<std::string> there;
   for (const StoryBus::Sent& sent : world.bus.sent()) {
     if (sent.subject != args.text("subject")) continue;
-    there.push_back(fmt::format("{}{}{}{}", sent.job,
-                                sent.epoch ? fmt::format(" epoch {}", sent.epoch) : "",
-                                sent.error_code.empty() ? "" : " code " + sent.error_code,
-                                sent.taken ? "" : " (not taken)"));
+    there.push_back(fmt::format(
+        "{}{}{}{}", sent.job, sent.epoch ? fmt::format(" epoch {}", sent.epoch) : "",
+        sent.error_code.empty() ? "" : " code " + sent.error_code + " enum " + sent.error_enum,
+        sent.taken ? "" : " (not taken)"));
     if (only_taken && !sent.taken) continue;
     if (args.has("job") && sent.job != args.text("job")) continue;
     if (args.has("code") && sent.error_code != args.text("code")) continue;
+    if (args.has("enum") && sent.error_enum != args.text("enum")) continue;
     ++count;
   }
   if (count == wanted) return {};
@@ -168,6 +169,7 @@ Result<void> expect_metric(World& world, const Args& args) {
 Result<void> expect_log(World& world, const Args& args) {
   int64_t count = std::ranges::count_if(world.log.all(), [&](const StoryLog::Said& said) {
     if (!said.phrase.contains(args.text("phrase"))) return false;
+    if (args.has("as an error") && said.level != Log::Level::kError) return false;
     if (!args.has("job")) return true;
     auto about = said.fields.find("job_id");
     return about != said.fields.end() && about->second == args.text("job");
@@ -195,7 +197,7 @@ void add_other_expectations(std::vector<Step>& steps) {
   add("expect worker <worker> did not get job <job>", expect_got_nothing);
   add("expect worker <worker> was told to cancel <job>", expect_told_to_cancel);
 
-  add("expect message on <subject> [for <job>] [code <code>]", count_sent(true, 1));
+  add("expect message on <subject> [for <job>] [code <code>] [enum <enum>]", count_sent(true, 1));
   add("expect no message on <subject> [for <job>]", count_sent(true, 0));
   add("expect <n:number> messages on <subject> [for <job>] [code <code>]",
       count_sent(true, std::nullopt));
@@ -203,7 +205,7 @@ void add_other_expectations(std::vector<Step>& steps) {
   add("expect submit of <job> is <answer>", expect_submit_answer);
 
   add("expect metric <metric> <n:number>", expect_metric);
-  add("expect log <phrase> [<n:number> times] [about <job>]", expect_log);
+  add("expect log <phrase> [as an error] [<n:number> times] [about <job>]", expect_log);
 }
 
 }  // namespace fairlead::behaviour

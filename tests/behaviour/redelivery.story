@@ -49,6 +49,9 @@ story: Again while it is to be retried
   worker w1 answers j1 FAILED_RETRYABLE
   expect job j1 RETRYING
   the submit of j1 is delivered again
+  expect submit of j1 is stored
+  expect job j1 RETRYING waiting for worker_retry
+  advance 3s
   expect job j1 RUNNING on w1 epoch 2
   advance 1m
   expect worker w1 got job j1 2 times

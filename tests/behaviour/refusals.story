@@ -12,7 +12,7 @@ story: A topic without a pool fails at once with no_pool_mapping
   expect history of j1 is PENDING FAILED(no_pool_mapping)
   expect worker w1 got nothing
   expect log "no pool mapping for topic" about j1
-  expect metric jobs_completed_total{topic=job.nowhere,status=JOB_STATUS_FAILED} 1
+  expect metric jobs_completed_total{topic=other,status=JOB_STATUS_FAILED} 1
 
 story: A preferred pool that is not mapped for the topic fails at once
   worker g1 joins pool gpu-batch capacity 4
@@ -21,6 +21,7 @@ story: A preferred pool that is not mapped for the topic fails at once
   expect job j1 FAILED code no_pool_mapping saying "not mapped for topic"
   expect dead letter of j1 code no_pool_mapping
   expect message on sys.job.dlq for j1
+  expect log "no pool mapping for topic" 1 times about j1
   expect worker g1 got nothing
   expect worker w1 got nothing
 
@@ -28,6 +29,7 @@ story: Requirements that no pool satisfies fail at once
   worker w1 joins pool default capacity 4
   submit job j1 topic job.default requires gpu
   expect job j1 FAILED code no_pool_mapping saying "no pool satisfies requires"
+  expect log "no pool mapping for topic" 1 times about j1
   expect dead letter of j1 code no_pool_mapping
   expect worker w1 got nothing
 

@@ -9,6 +9,17 @@ story: SUCCEEDED ends a job without a dead letter
   expect no dead letter of j1
   expect no message on sys.job.dlq
 
+story: A result that the store cannot take is counted and taken later
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  the store fails the next write of SUCCEEDED
+  worker w1 answers j1 SUCCEEDED result redis://res:j1
+  expect job j1 RUNNING
+  expect metric result_ptr_write_failure_total 1
+  advance 2s
+  expect job j1 SUCCEEDED result redis://res:j1
+  expect metric result_ptr_write_failure_total 1
+
 story: FAILED ends a job with the worker's own code and message
   worker w1 joins pool default capacity 4
   submit job j1 topic job.default
@@ -66,6 +77,30 @@ story: FAILED_RETRYABLE is tried again after a pause
   worker w1 answers j1 SUCCEEDED
   expect job j1 SUCCEEDED
   expect history of j1 is PENDING SCHEDULED DISPATCHED RUNNING RETRYING(E_NET) SCHEDULED DISPATCHED RUNNING SUCCEEDED
+
+story: The structured code of a worker reaches the dead letter
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  worker w1 answers j1 FAILED code E_SHAPE enum JOB_INVALID_INPUT
+  expect message on sys.job.dlq for j1 code E_SHAPE enum JOB_INVALID_INPUT
+
+story: A structured code alone is enough
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  worker w1 answers j1 FAILED enum TRANSPORT_CONNECTION_LOST
+  expect message on sys.job.dlq for j1 enum TRANSPORT_CONNECTION_LOST
+
+story: A worker that sets no structured code is given the one that its code stands for
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  worker w1 answers j1 FAILED code permission_denied
+  expect message on sys.job.dlq for j1 code permission_denied enum JOB_PERMISSION_DENIED
+
+story: The worker's structured code counts more than what its code stands for
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  worker w1 answers j1 FAILED code timeout enum JOB_NOT_FOUND
+  expect message on sys.job.dlq for j1 code timeout enum JOB_NOT_FOUND
 
 story: FAILED_RETRYABLE without end uses up the retries of the policy
   policy limits topic job.default max_retries 2

@@ -183,18 +183,28 @@ story: A publish whose answer is lost is repeated to its worker after policy was
   policy is unavailable
   worker w2 joins pool default capacity 4
   advance 4s
-  expect job j1 SCHEDULED waiting for safety_unavailable
+  expect job j1 DISPATCHED on w1 epoch 1
   policy is available
   advance 10s
   expect job j1 RUNNING on w1 epoch 2
   expect worker w2 got nothing
+
+story: A job whose worker cannot be reached goes to another at once
+  worker w1 joins pool default capacity 4
+  worker w2 joins pool default capacity 4 active 2
+  the bus refuses the next dispatch
+  submit job j1 topic job.default
+  expect job j1 RUNNING on w2 epoch 2 attempts 3 deliveries 1
+  expect history of j1 is PENDING SCHEDULED DISPATCHED(w1) SCHEDULED DISPATCHED(w2) RUNNING
+  expect metric dispatch_rollback_total{topic=job.default} 1
+  expect worker w1 got nothing
 
 story: A worker that could not be given a job is left alone until it is heard again
   worker w1 joins pool default capacity 4
   worker w2 joins pool default capacity 4 active 2
   the bus refuses the next dispatch
   submit job j1 topic job.default
-  expect job j1 SCHEDULED on w1
+  expect job j1 RUNNING on w2
   submit job j2 topic job.default
   expect job j2 RUNNING on w2
   worker w1 reports
@@ -211,3 +221,41 @@ story: Jobs rather wait for a busy worker than go to one that could not be given
   expect job j2 PENDING waiting for pool_overloaded
   worker w1 reports
   expect job j2 RUNNING on w1
+
+story: The first pause after a refused dispatch is two seconds
+  worker w1 joins pool default capacity 4
+  the bus refuses the next dispatch
+  submit job j1 topic job.default
+  advance 1900ms
+  expect job j1 SCHEDULED attempts 2
+  advance 900ms
+  expect job j1 RUNNING on w1
+
+story: A dispatch that the bus will never take ends its job and frees its worker
+  worker w1 joins pool default capacity 1
+  the bus finds the next dispatch too large
+  submit job j1 topic job.default
+  expect job j1 FAILED code dispatch_failed saying "too large"
+  expect dead letter of j1 code dispatch_failed last state DISPATCHED
+  submit job j2 topic job.default
+  expect job j2 RUNNING on w1
+
+story: A dispatch that the bus will never take is ended when the store is back
+  worker w1 joins pool default capacity 1
+  the bus finds the next dispatch too large
+  the store fails the next write of FAILED
+  submit job j1 topic job.default
+  expect job j1 DISPATCHED on w1
+  the bus finds the next dispatch too large
+  advance 4s
+  expect job j1 FAILED code dispatch_failed
+
+story: A published dispatch is not made again while the store is away
+  worker w1 joins pool default capacity 4
+  the store fails the next 20 writes of RUNNING
+  submit job j1 topic job.default
+  advance 19s
+  expect job j1 DISPATCHED on w1 epoch 1
+  advance 3s
+  expect job j1 RUNNING on w1 epoch 1
+  expect worker w1 got job j1 1 times

@@ -20,10 +20,19 @@ StoryBus::Sent describe(const std::string& subject, const std::string& payload) 
   } else if (packet.has_job_result()) {
     sent.job = packet.job_result().job_id();
     sent.error_code = packet.job_result().error_code();
+    std::string name = cordum::agent::v1::ErrorCode_Name(packet.job_result().error_code_enum());
+    sent.error_enum = name.substr(std::min(name.size(), sizeof("ERROR_CODE_") - 1));
   } else if (packet.has_job_cancel()) {
     sent.job = packet.job_cancel().job_id();
   }
   return sent;
+}
+
+std::optional<StoryBus::Of> kind_of(std::string_view subject) {
+  if (!routing::worker_of_subject(subject).empty()) return StoryBus::Of::kDispatch;
+  if (subject == bus::kDeadLetterSubject) return StoryBus::Of::kDeadLetter;
+  if (subject == bus::kCancelSubject) return StoryBus::Of::kCancel;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -40,10 +49,9 @@ void StoryBus::order(Fault fault, Of of, size_t count) {
 }
 
 std::optional<StoryBus::Fault> StoryBus::fault_for(std::string_view subject) {
-  bool dispatch = !routing::worker_of_subject(subject).empty();
-  if (!dispatch && subject != bus::kDeadLetterSubject) return std::nullopt;
-  Of of = dispatch ? Of::kDispatch : Of::kDeadLetter;
-  auto order = std::ranges::find(orders_, of, &Order::of);
+  std::optional<Of> of = kind_of(subject);
+  if (!of) return std::nullopt;
+  auto order = std::ranges::find(orders_, *of, &Order::of);
   if (order == orders_.end()) return std::nullopt;
   Fault fault = order->fault;
   orders_.erase(order);
@@ -66,6 +74,8 @@ Future<Result<bus::Published>> StoryBus::publish(std::string subject, std::strin
   switch (*fault) {
     case Fault::kRefuse:
       return bus::Published::kRefused;
+    case Fault::kTooLarge:
+      return fail(ErrorCode::kInvalid, "the payload is too large");
     case Fault::kLose:
       return bus::Published::kUnknown;
     case Fault::kLoseAnswer:

@@ -21,18 +21,20 @@ class StoryBus final : public bus::Bus {
     std::string job;
     uint64_t epoch = 0;      // of a dispatch
     std::string error_code;  // of a dead letter
+    std::string error_enum;  // its structured code, without the prefix
     bool taken = false;      // the bus has it; false: refused or lost
   };
 
   enum class Fault {
     kRefuse,       // the bus says no
+    kTooLarge,     // the bus says that it will never take such a message
     kLose,         // the message is gone, and so is the answer
     kLoseAnswer,   // the message arrives, the answer is lost
     kHold,         // nothing happens until let_go()
     kCrashBefore,  // the scheduler's process ends before the bus has it
     kCrashAfter,   // after the receiver has it, before the answer
   };
-  enum class Of { kDispatch, kDeadLetter };
+  enum class Of { kDispatch, kDeadLetter, kCancel };
   enum class Crash { kNow, kAfterDelivery };
 
   // The bus that messages go to; nullptr while the process is down.
@@ -53,6 +55,9 @@ class StoryBus final : public bus::Bus {
   Result<std::unique_ptr<bus::Subscription>> subscribe(std::string subject,
                                                        bus::SubscribeOptions options,
                                                        bus::Handler handler) override;
+  std::optional<MonotonicTime> listening_since() const override {
+    return bus_ ? bus_->listening_since() : std::nullopt;
+  }
 
  private:
   struct Order {

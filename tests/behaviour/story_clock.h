@@ -1,4 +1,5 @@
-// The clock of a story: the first of January 2026, and from there the loop's virtual time.
+// The clock of a story: the first of January 2026, and from there the loop's virtual time, unless
+// somebody sets it.
 #pragma once
 
 #include "runtime/clock.h"
@@ -10,13 +11,15 @@ class StoryClock final : public Clock {
  public:
   explicit StoryClock(const Loop& loop) : loop_(loop) {}
 
-  WallTime wall() const override { return kBegin + loop_.now().time_since_epoch(); }
+  WallTime wall() const override { return kBegin + set_by_ + loop_.now().time_since_epoch(); }
   MonotonicTime monotonic() const override { return loop_.now(); }
+  void set(Duration by) { set_by_ += by; }
 
  private:
   static constexpr WallTime kBegin = wall_time_from_micros(1'767'225'600'000'000);
 
   const Loop& loop_;
+  Duration set_by_{};
 };
 
 }  // namespace fairlead::behaviour

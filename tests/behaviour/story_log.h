@@ -12,12 +12,13 @@ namespace fairlead::behaviour {
 class StoryLog final : public Log {
  public:
   struct Said {
+    Level level;
     std::string phrase;
     std::map<std::string, std::string> fields;
   };
 
-  void write(Level, std::string_view phrase, std::initializer_list<Field> fields) override {
-    Said said{std::string(phrase), {}};
+  void write(Level level, std::string_view phrase, std::initializer_list<Field> fields) override {
+    Said said{level, std::string(phrase), {}};
     for (const auto& [name, value] : fields) said.fields[std::string(name)] = value;
     all_.push_back(std::move(said));
   }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 
+#include "runtime/nursery.h"
 #include "store/store.h"
 
 namespace fairlead::behaviour {
@@ -13,10 +14,11 @@ class StoryStore final : public store::Store {
   enum class Fault {
     kFail,        // nothing is written
     kLoseAnswer,  // it is written, and nobody is told
+    kOvertake,    // somebody writes something else to the record just before
   };
 
-  // The store that calls go to.
-  void attach(store::Store* store) { store_ = store; }
+  // The store that calls go to; nullptr while the process is down.
+  void attach(store::Store* store);
 
   // Strikes the next `count` changes, or those that lead to the state.
   void order(Fault fault, std::optional<job::State> state, size_t count);
@@ -42,7 +44,11 @@ class StoryStore final : public store::Store {
   size_t waiting_in(std::string_view wait_class) const override {
     return store_->waiting_in(wait_class);
   }
-  size_t live_in(job::State state) const override { return store_->live_in(state); }
+  size_t jobs_in(job::State state) const override { return store_->jobs_in(state); }
+  store::Answer<store::Queues> queues() override { return store_->queues(); }
+  store::Answer<std::optional<JobId>> key_holder(const TenantId& tenant, std::string key) override {
+    return store_->key_holder(tenant, std::move(key));
+  }
   store::Answer<bool> acquire(std::string key, store::LeaseRequest lease) override {
     return store_->acquire(std::move(key), std::move(lease));
   }
@@ -52,7 +58,7 @@ class StoryStore final : public store::Store {
   store::Answer<void> release(std::string key, std::string token) override {
     return store_->release(std::move(key), std::move(token));
   }
-  store::Answer<void> sign_of_life(std::string replica) override {
+  store::Answer<WallTime> sign_of_life(std::string replica) override {
     return store_->sign_of_life(std::move(replica));
   }
   store::Answer<Sequence> enqueue(store::Message message, WallTime now) override {
@@ -61,9 +67,14 @@ class StoryStore final : public store::Store {
   store::Answer<void> forget(std::vector<Sequence> messages) override {
     return store_->forget(std::move(messages));
   }
-  store::Answer<std::vector<store::StoredMessage>> orphans(WallTime stored_before,
-                                                           size_t limit) override {
-    return store_->orphans(stored_before, limit);
+  store::Answer<std::vector<store::StoredMessage>> orphans(Duration age, size_t limit) override {
+    return store_->orphans(age, limit);
+  }
+  store::Answer<std::vector<store::StoredMessage>> queued(size_t limit) override {
+    return store_->queued(limit);
+  }
+  store::Answer<std::vector<bool>> processed(std::vector<std::string> marks) override {
+    return store_->processed(std::move(marks));
   }
   store::Answer<Sequence> reserve_sequences(uint64_t count) override {
     return store_->reserve_sequences(count);
@@ -88,6 +99,10 @@ class StoryStore final : public store::Store {
                                store::BlobCondition condition) override {
     return store_->put_blob(std::move(key), std::move(blob), condition);
   }
+  store::Answer<bool> swap_blob(std::string key, std::optional<std::string> expected,
+                                store::Blob blob) override {
+    return store_->swap_blob(std::move(key), std::move(expected), std::move(blob));
+  }
   store::Answer<std::optional<store::Blob>> blob(std::string key) override {
     return store_->blob(std::move(key));
   }
@@ -97,6 +112,14 @@ class StoryStore final : public store::Store {
   store::Answer<int64_t> add(std::string counter, int64_t delta) override {
     return store_->add(std::move(counter), delta);
   }
+  store::Answer<void> put_workers(store::Blob snapshot, std::vector<WorkerId> alive) override {
+    return store_->put_workers(std::move(snapshot), std::move(alive));
+  }
+  store::Answer<store::BreakerAnswer> breaker(std::string name, store::BreakerEvent event,
+                                              WallTime now) override {
+    return store_->breaker(std::move(name), event, now);
+  }
+  WallTime rewound_at() const override { return store_->rewound_at(); }
   store::Answer<size_t> retire(WallTime now, size_t limit) override {
     return store_->retire(now, limit);
   }
@@ -107,9 +130,12 @@ class StoryStore final : public store::Store {
     std::optional<job::State> state;
   };
 
+  Task<void> overtake(store::Change change, Completer<Result<store::Receipt>> answer);
+
   store::Store* store_ = nullptr;
   std::deque<Order> orders_;
   size_t failing_reads_ = 0;
+  Nursery tasks_;
 };
 
 }  // namespace fairlead::behaviour

@@ -21,6 +21,12 @@ story: A running job ends at its deadline and its worker is told
   expect dead letter of j1 code timeout last state RUNNING
   expect worker w1 was told to cancel j1
 
+story: A worker is told what is left of a job's time
+  submit job j1 topic job.default deadline 10s
+  advance 4s
+  worker w1 joins pool default capacity 4
+  expect worker w1 got job j1 deadline 6s
+
 story: A deadline does not move when the job is tried again
   worker w1 joins pool default capacity 4
   submit job j1 topic job.default deadline 10s

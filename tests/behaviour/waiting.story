@@ -6,6 +6,7 @@ story: A worker that comes online wakes the job that waits for it
   expect job j1 PENDING waiting for no_workers attempts 1
   worker w1 joins pool default capacity 4
   expect job j1 RUNNING on w1 attempts 2
+  expect metric dispatch_flush_on_worker_online_total{pool=default} 1
   expect history of j1 is PENDING(submitted) PENDING(no_workers) SCHEDULED DISPATCHED(w1) RUNNING
 
 story: A worker of another pool wakes nobody
@@ -13,6 +14,7 @@ story: A worker of another pool wakes nobody
   worker o1 joins pool other capacity 4
   expect job j1 PENDING waiting for no_workers attempts 1
   expect worker o1 got nothing
+  expect metric dispatch_flush_on_worker_online_total 0
 
 story: A freed slot wakes the next job at once
   worker w1 joins pool default capacity 1
@@ -217,6 +219,53 @@ story: Another reason for the wait is no attempt and does not begin the schedule
   advance 17s
   expect job j1 PENDING waiting for pool_overloaded attempts 5
 
+story: Jobs that wait for their tenant and for a worker are not sent to and fro
+  given topic job.limited -> pool default
+  policy limits topic job.limited max_concurrent_jobs 1
+  worker w1 joins pool default capacity 10
+  submit job j1 topic job.limited tenant acme
+  expect job j1 RUNNING on w1
+  worker w1 reports cpu 95
+  submit job j2 topic job.limited tenant acme
+  submit job j3 topic job.limited tenant acme
+  submit job j4 topic job.limited tenant acme
+  expect job j2 PENDING waiting for pool_overloaded attempts 1
+  worker w1 reports cpu 5
+  expect job j2 PENDING waiting for tenant_limit attempts 1
+  expect job j3 PENDING waiting for tenant_limit attempts 1
+  expect job j4 PENDING waiting for tenant_limit attempts 1
+  worker w1 answers j1 SUCCEEDED
+  expect job j2 RUNNING on w1
+  worker w1 answers j2 SUCCEEDED
+  expect job j3 RUNNING on w1
+  worker w1 answers j3 SUCCEEDED
+  expect job j4 RUNNING on w1
+
+story: A job that waits for its tenant leaves the room of a worker to the next at once
+  given topic job.limited -> pool default
+  policy limits topic job.limited max_concurrent_jobs 1
+  worker w1 joins pool default capacity 2
+  worker w2 joins pool default capacity 1
+  submit job l1 topic job.limited tenant acme
+  submit job p1 topic job.default
+  submit job p2 topic job.default
+  submit job l2 topic job.limited tenant acme
+  submit job p3 topic job.default
+  expect job l2 PENDING waiting for pool_overloaded
+  expect job p3 PENDING waiting for pool_overloaded
+  worker w2 answers p1 SUCCEEDED
+  expect job l2 PENDING waiting for tenant_limit
+  expect job p3 RUNNING on w2
+
+story: A clock that is set forward makes no attempts
+  submit job j1 topic job.default
+  advance 10s
+  the clock is set forward by 2h
+  advance 10m
+  expect job j1 PENDING waiting for no_workers
+  worker w1 joins pool default capacity 4
+  expect job j1 RUNNING on w1
+
 story: A submit that is delivered again does not give up a job that waits in a busy class
   given timeouts running 2h
   worker w1 joins pool default capacity 1
@@ -254,3 +303,55 @@ story: More classes than are listed at once are all known after a restart
   the scheduler restarts
   worker w1 answers t1 SUCCEEDED
   expect job t2 RUNNING on w1
+
+story: All who wait follow their topic to its new pool
+  submit 100 jobs j topic job.default
+  worker w2 joins pool other capacity 200
+  expect job j100 PENDING waiting for no_workers
+  given topic job.default -> pool other
+  advance 1s
+  expect job j1 RUNNING on w2
+  expect job j50 RUNNING on w2
+  expect job j100 RUNNING on w2
+
+story: Who waits follows its topic although the store fails meanwhile
+  submit 3 jobs j topic job.default
+  worker w2 joins pool other capacity 200
+  the store fails the next 3 reads
+  given topic job.default -> pool other
+  advance 2s
+  expect job j1 RUNNING on w2
+  expect job j2 RUNNING on w2
+  expect job j3 RUNNING on w2
+
+story: Who waits follows its topic although others of its class stay
+  given topic job.stays -> pool default
+  submit job s1 topic job.stays
+  submit 3 jobs j topic job.default
+  worker w2 joins pool other capacity 200
+  given topic job.default -> pool other
+  advance 1s
+  expect job s1 PENDING waiting for no_workers
+  expect job j1 RUNNING on w2
+  expect job j3 RUNNING on w2
+
+story: Who waits for a topic that leads nowhere any more fails
+  given topic job.gone -> pool default
+  given topic job.stays -> pool default
+  submit job g1 topic job.gone
+  submit job s1 topic job.stays
+  given pool default status draining
+  advance 1s
+  expect job g1 FAILED code no_pool_mapping
+  expect job s1 FAILED code no_pool_mapping
+
+story: A submit that is delivered again does not overtake those who wait longer
+  worker w1 joins pool default capacity 1
+  submit job j1 topic job.default
+  submit job j2 topic job.default
+  submit job j3 topic job.default
+  the submit of j3 is delivered again
+  worker w1 reports capacity 2
+  expect job j2 RUNNING on w1
+  the submit of j3 is delivered again
+  expect job j3 PENDING waiting for pool_overloaded

@@ -76,6 +76,20 @@ story: A worker that does not come back after a restart of the scheduler is lost
   advance 3s
   expect job j1 RUNNING on w2 epoch 2
 
+story: What a job of a lost worker held is given to the next at once
+  policy limits topic job.default max_concurrent_jobs 1
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default labels retry_on_worker_loss=true
+  submit job j2 topic job.default
+  worker w1 goes silent
+  worker w2 joins pool default capacity 4
+  expect job j2 PENDING waiting for tenant_limit
+  advance 30s
+  expect job j1 RUNNING on w1
+  advance 300ms
+  expect job j1 RETRYING
+  expect job j2 RUNNING on w2
+
 story: All jobs of a lost worker are noticed, however many
   worker w1 joins pool default capacity 2000
   submit 1100 jobs j topic job.default labels retry_on_worker_loss=true
@@ -113,3 +127,28 @@ story: A lost worker that asks for another try does not end the run elsewhere
   expect job j1 RUNNING on w2 epoch 2
   worker w2 answers j1 SUCCEEDED result redis://res:j1
   expect job j1 SUCCEEDED result redis://res:j1
+
+story: After a restart nobody answers for a worker that was not heard yet (H-45)
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default
+  worker w2 joins pool default capacity 4
+  worker w1 goes silent
+  the scheduler crashes
+  the scheduler restarts
+  worker w2 answers j1 SUCCEEDED epoch 1
+  expect job j1 RUNNING on w1
+  expect metric results_ignored_total{cause=wrong_worker} 1
+  advance 31s
+  worker w2 answers j1 SUCCEEDED epoch 1
+  expect job j1 SUCCEEDED
+
+story: A job that is written to at that moment is lost with its worker all the same
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default labels retry_on_worker_loss=true
+  submit job j2 topic job.default
+  worker w1 leaves
+  worker w2 joins pool default capacity 4
+  somebody else writes the record before the next write of RETRYING
+  advance 36s
+  expect job j1 RUNNING on w2 epoch 2
+  expect job j2 RUNNING on w1 epoch 1

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "job/request.h"
 #include "tests/behaviour/step.h"
 
 namespace fairlead::behaviour {
@@ -76,6 +77,11 @@ Result<void> answer(World& world, const Args& args) {
   result.set_result_ptr(args.text("result"));
   result.set_error_code(args.text("code"));
   result.set_error_message(args.text("message"));
+  cap::ErrorCode number = cap::ERROR_CODE_UNSPECIFIED;
+  if (args.has("enum") && !cap::ErrorCode_Parse("ERROR_CODE_" + args.text("enum"), &number)) {
+    return wrong(fmt::format("\"{}\" is no error code, such as JOB_TIMEOUT", args.text("enum")));
+  }
+  result.set_error_code_enum(number);
 
   StoryWorker* worker = world.find_worker(args.text("worker"));
   const StoryWorker::Got* got = worker ? worker->last(args.text("job")) : nullptr;
@@ -90,6 +96,20 @@ Result<void> answer(World& world, const Args& args) {
   }
   if (worker) worker->finished(args.text("job"));
   world.answer(result);
+  return {};
+}
+
+Result<void> tell_progress(World& world, const Args& args) {
+  cap::BusPacket packet;
+  packet.set_trace_id("progress-" + args.text("job"));
+  packet.set_sender_id(args.text("worker"));
+  cap::JobProgress* progress = packet.mutable_job_progress();
+  progress->set_job_id(args.text("job"));
+  progress->set_percent(static_cast<int32_t>(args.number("percent")));
+  if (args.has("epoch")) {
+    progress->mutable_dispatch()->set_attempt(static_cast<uint64_t>(args.number("epoch")));
+  }
+  world.publish(std::string(bus::kProgressSubject), job::serialise(packet));
   return {};
 }
 
@@ -116,8 +136,10 @@ void add_worker_steps(std::vector<Step>& steps) {
   add("worker <worker> leaves", kStarted, of_known(leave));
   add("worker <worker> restarts", kScheduler, of_known(restart));
   add("worker <worker> answers <job> <status> [result <result>] [code <code>] "
-      "[message <message>] [epoch <epoch:number>] [without epoch]",
+      "[enum <enum>] [message <message>] [epoch <epoch:number>] [without epoch]",
       kScheduler, answer);
+  add("worker <worker> tells that <job> is at <percent:number> percent [epoch <epoch:number>]",
+      kScheduler, tell_progress);
   add("the answer to <job> is delivered again", kScheduler, answer_again);
 }
 

@@ -183,6 +183,7 @@ Result<void> World::start_process() {
 void World::crash() {
   for (auto& [id, worker] : workers_) worker->disconnect();
   tasks_.drop();
+  store.attach(nullptr);
   process_.reset();
   bus.attach(nullptr);
 }

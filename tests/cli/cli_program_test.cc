@@ -1,85 +1,18 @@
-// The verbs as a process of their own, against the core over its HTTP server.
-#include <filesystem>
+// The verbs of fairlead.
+#include "tests/cli/cli_program.h"
 
-#include <gmock/gmock.h>
+#include <thread>
 
-#include "cordum/agent/v1/buspacket.pb.h"
-#include "edge/http/server_fixture.h"
-#include "job/request.h"
-#include "tests/edge/child.h"
+#include <unistd.h>
+
+#include <boost/json/parse.hpp>
+
+#include "tests/edge/loopback.h"
 
 namespace fairlead::http {
 namespace {
 
-namespace fs = std::filesystem;
-namespace cap = cordum::agent::v1;
 using testing::HasSubstr;
-using testing::MatchesRegex;
-using Words = std::vector<std::string>;
-
-struct Ran {
-  int exit_code = 0;
-  std::string output;  // of both streams
-};
-
-class CliProgram : public ServerTest {
- protected:
-  CliProgram() { start(); }
-
-  Ran run(Words words, const std::string& program = "cli_program") {
-    words.insert(words.begin(), (fs::read_symlink("/proc/self/exe").parent_path() / program));
-    const std::string url = "http://127.0.0.1:" + std::to_string(port_);
-    edge::Child child(words, {{"FAIRLEAD_API", url}, {"CORDUM_GATEWAY", url}});
-    Ran ran;
-    ran.exit_code = child.wait();
-    ran.output = child.output();
-    return ran;
-  }
-  Ran cordumctl(Words words) { return run(std::move(words), "cordumctl"); }
-  // The first line: an id.
-  static std::string first_line(const Ran& ran) {
-    return ran.output.substr(0, ran.output.find('\n'));
-  }
-
-  // A worker whose jobs all end so.
-  void start_worker(cap::JobStatus status, const std::string& message = {}) {
-    on_loop([&] {
-      auto take = [this, status, message](bus::Delivery delivery) -> Task<bus::Verdict> {
-        cap::BusPacket request, answer;
-        request.ParseFromString(std::string(delivery.payload.begin(), delivery.payload.end()));
-        cap::JobResult& result = *answer.mutable_job_result();
-        result.set_job_id(request.job_request().job_id());
-        result.set_worker_id("w1");
-        result.set_status(status);
-        result.set_error_message(message);
-        publish(bus::kResultSubject, answer);
-        co_return bus::Verdict::ack();
-      };
-      subscription_ = bus_->subscribe("worker.w1.jobs", {}, take).value();
-      cap::BusPacket packet;
-      cap::Heartbeat& heartbeat = *packet.mutable_heartbeat();
-      heartbeat.set_worker_id("w1");
-      heartbeat.set_pool("default");
-      heartbeat.set_max_parallel_jobs(4);
-      publish(bus::kHeartbeatSubject, packet);
-      return true;
-    });
-  }
-  void publish(std::string_view subject, cap::BusPacket packet) {
-    packet.set_trace_id("trace");
-    packet.set_sender_id("w1");
-    packet.set_protocol_version(1);
-    (void)bus_->publish(std::string(subject), job::serialise(packet), {});
-  }
-  void TearDown() override {
-    on_loop([&] {
-      subscription_.reset();
-      return true;
-    });
-  }
-
-  std::unique_ptr<bus::Subscription> subscription_;
-};
 
 TEST_F(CliProgram, ASubmittedJobIsSeenEverywhere) {
   const Ran submitted = run({"job", "submit", "hello"});
@@ -120,6 +53,31 @@ TEST_F(CliProgram, AWaitThatIsTooLongExitsWithFour) {
   EXPECT_THAT(ran.output, HasSubstr("is still PENDING"));
 }
 
+// A server whose streams fall silent: the end of a job is not among their events.
+TEST(CliProgramAlone, WaitingForAJobDoesNotRelyOnEventsAlone) {
+  edge::Loopback server;
+  std::thread serving([&] {
+    auto answer = [&](const std::string& text) {
+      const int client = server.accept();
+      char asked[4096];
+      EXPECT_GT(::read(client, asked, sizeof(asked)), 0);
+      EXPECT_EQ(::write(client, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+      return client;
+    };
+    const int stream = answer(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+        "id: a-1\nevent: job.status_changed\ndata: {\"state\":\"RUNNING\"}\n\n");
+    const std::string body = R"({"id":"j1","state":"SUCCEEDED"})";
+    ::close(answer("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) +
+                   "\r\nConnection: close\r\n\r\n" + body));
+    ::close(stream);
+  });
+  const Ran ran = run_at(server.url(), "cli_program", {"job", "wait", "j1"});
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_EQ(ran.output, "SUCCEEDED\n");
+  serving.join();
+}
+
 TEST_F(CliProgram, JobsAreCancelledByNameAndByWhatTheyAre) {
   const std::string one = first_line(run({"job", "submit", "x"}));
   const std::string two = first_line(run({"job", "submit", "x"}));
@@ -155,6 +113,20 @@ TEST_F(CliProgram, AnUnknownTopicNamesTheCommandThatMakesIt) {
   EXPECT_EQ(run({"job", "submit", "--topic", "job.new", "x"}).exit_code, 0);
   EXPECT_THAT(run({"topic", "list"}).output, HasSubstr("job.new      default"));
   EXPECT_EQ(run({"topic", "delete", "job.new"}).exit_code, 0);
+}
+
+TEST_F(CliProgram, ATopicOfAPoolThatIsNotThereMakesThePoolToo) {
+  const Ran made = run({"topic", "create", "job.train", "--pool", "gpu-big"});
+  EXPECT_EQ(made.exit_code, 0);
+  EXPECT_EQ(
+      made.output,
+      "topic job.train is served by pool gpu-big\n"
+      "pool gpu-big is new; start a worker for it: fairlead worker --pool gpu-big -- COMMAND\n");
+  EXPECT_THAT(run({"pool", "list"}).output, HasSubstr("gpu-big"));
+  EXPECT_EQ(run({"topic", "create", "job.bad", "--pool", "No Pool"}).exit_code, 1)
+      << "not every word is a pool's name";
+  const Ran gone = run({"topic", "delete", "job.train", "-o", "json"});
+  EXPECT_EQ(json::parse(gone.output), (json::value{{"name", "job.train"}, {"deleted", true}}));
 }
 
 TEST_F(CliProgram, WorkersPoolsAndRoutesAreShown) {
@@ -193,33 +165,6 @@ TEST_F(CliProgram, WrongWordsExitWithTwo) {
   EXPECT_EQ(run({"job", "submit"}).exit_code, 2);
   EXPECT_EQ(run({"status", "-o", "xml"}).exit_code, 2);
   EXPECT_EQ(run({"job", "list", "--limit", "many"}).exit_code, 2);
-}
-
-TEST_F(CliProgram, AsCordumctlItPrintsWhatThatToolPrints) {
-  start_worker(cap::JOB_STATUS_SUCCEEDED);
-  const Ran submitted = cordumctl({"job", "submit", "--topic", "job.default", "--prompt",
-                                   "hint probe", "--labels", R"({"preferred_worker_id":"w2"})"});
-  EXPECT_EQ(submitted.exit_code, 0);
-  EXPECT_THAT(submitted.output, MatchesRegex("[0-9a-f-]{36}\n"));
-  const std::string job = first_line(submitted);
-  EXPECT_EQ(run({"job", "wait", job}).exit_code, 0);
-  EXPECT_EQ(cordumctl({"job", "status", job}).output, "SUCCEEDED\n");
-  EXPECT_THAT(cordumctl({"job", "status", job, "--json"}).output, HasSubstr("\"state\": \"SUCC"));
-  EXPECT_THAT(cordumctl({"status"}).output, HasSubstr("NATS:     embedded"));
-  EXPECT_THAT(cordumctl({"pool", "list"}).output, HasSubstr("UTILIZATION"));
-  EXPECT_THAT(cordumctl({"topic", "list"}).output, HasSubstr("ACTIVE WORKERS"));
-}
-
-TEST_F(CliProgram, AsCordumctlEveryErrorIsOneLineAndExitsWithOne) {
-  const Ran unknown = cordumctl({"job", "status", "nope"});
-  EXPECT_EQ(unknown.exit_code, 1);
-  EXPECT_THAT(unknown.output, testing::StartsWith("cordumctl: unexpected status 404: {"));
-  const Ran topic = cordumctl({"job", "submit", "--topic", "job.new", "--prompt", "x"});
-  EXPECT_EQ(topic.exit_code, 1);
-  EXPECT_THAT(topic.output, HasSubstr("cordumctl topic create job.new --pool default"));
-  EXPECT_EQ(cordumctl({"job", "submit", "--prompt", "x"}).output,
-            "cordumctl: --topic is required\n");
-  EXPECT_EQ(cordumctl({"jump"}).exit_code, 1);
 }
 
 }  // namespace

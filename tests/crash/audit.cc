@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include "store/cursor.h"
+#include "store/rocksdb/database.h"
+#include "store/rocksdb/keys.h"
+#include "store/values.h"
 #include "tests/crash/lives.h"
 
 namespace fairlead::crash {
@@ -11,6 +15,7 @@ namespace {
 using store::Query;
 
 constexpr size_t kFaultsShown = 10;
+const TenantId kTenant{"acme"};
 
 // One look at one store.
 class Audit {
@@ -37,6 +42,8 @@ class Audit {
   // The job's revision; what belongs to it must be there, and nothing more.
   uint64_t job(uint64_t number, uint64_t acknowledged) {
     store::Loaded loaded = get(store_.load(job_id(number), {.with_request = true}));
+    key(number, loaded.record != nullptr);
+    trace(number, loaded.record != nullptr);
     if (!loaded.record) {
       if (acknowledged > 0) fault("{} is lost, it was at revision {}", number, acknowledged);
       if (!loaded.request.empty()) fault("{} has a request and no record", number);
@@ -55,10 +62,55 @@ class Audit {
     return revision;
   }
 
+  // The idempotency key came with the job, and belongs to it.
+  void key(uint64_t number, bool admitted) {
+    if (key_of(number).empty()) return;
+    auto bytes = store_.database().get(store::Family::kIdempotency,
+                                       store::idempotency_key(kTenant, key_of(number)));
+    check(bytes.has_value(), "a store that was opened can be read");
+    if (bytes->has_value() != admitted) return fault("{} and its idempotency key differ", number);
+    if (!admitted) return;
+    auto holder = store::decode_key_holder(**bytes);
+    if (!holder || holder->job != job_id(number)) {
+      fault("the idempotency key of {} is not its", number);
+    }
+  }
+
+  // The trace leads to the job.
+  void trace(uint64_t number, bool admitted) {
+    auto found = all({.by = Query::By::kTrace, .text = trace_of(number).str()});
+    if (found.contains(number) != admitted) fault("{} and its trace differ", number);
+  }
+
+  // Idempotency keys and traces on disk are those of the jobs, and no more.
+  void entries(const std::map<uint64_t, job::Record>& live,
+               const std::map<uint64_t, job::Record>& ended) {
+    size_t keys = 0;
+    for (const auto* jobs : {&live, &ended}) {
+      for (const auto& [number, record] : *jobs) keys += !key_of(number).empty();
+    }
+    for (store::Family family :
+         {store::Family::kIdempotency, store::Family::kIdempotencyByExpiry}) {
+      if (size_t there = count(family); there != keys) {
+        fault("{} entries for {} idempotency keys", there, keys);
+      }
+    }
+    for (store::Family family : {store::Family::kTrace, store::Family::kEndedByQueue}) {
+      if (size_t there = count(family); there != ended.size()) {
+        fault("{} entries in an index for {} ended jobs", there, ended.size());
+      }
+    }
+    size_t counted = 0;
+    for (job::State state : job::kAllStates) {
+      if (job::is_terminal(state)) counted += store_.jobs_in(state);
+    }
+    if (counted != ended.size()) fault("{} ended jobs counted as {}", ended.size(), counted);
+  }
+
   // What lies beside the live jobs, and their slots, must be exactly theirs.
   void beside(const std::map<uint64_t, job::Record>& live) {
     std::set<uint64_t> messages;
-    for (const auto& orphan : get(store_.orphans(WallTime::max(), SIZE_MAX))) {
+    for (const auto& orphan : get(store_.orphans(Duration(0), SIZE_MAX))) {
       messages.insert(number_of(orphan.message.payload));
     }
     std::set<std::string> timers;
@@ -81,7 +133,7 @@ class Audit {
     if (messages.size() != with_message) {
       fault("{} messages of {} jobs", messages.size(), with_message);
     }
-    if (store_.table().tenant_slots(TenantId("acme")) != tenant_slots) fault("tenant slots differ");
+    if (store_.table().tenant_slots(kTenant) != tenant_slots) fault("tenant slots differ");
     for (uint64_t i = 0; i < kWorkers; ++i) {
       WorkerId worker("worker-" + std::to_string(i));
       if (store_.table().worker_slots(worker) != slots[worker.str()]) {
@@ -101,12 +153,23 @@ class Audit {
       auto entries = get(store_.dead_letters(cursor, limits::kScanMax));
       if (entries.empty()) break;
       found += entries.size();
-      cursor = entries.back().job.str();
+      cursor = store::to_cursor(store::position_of(entries.back()));
     }
     if (found != expected) fault("{} dead letters instead of {}", found, expected);
   }
 
  private:
+  size_t count(store::Family family) {
+    size_t there = 0;
+    auto read =
+        store_.database().for_each(family, [&](std::string_view, std::string_view) -> Result<void> {
+          ++there;
+          return {};
+        });
+    check(read.has_value(), "a store that was opened can be read");
+    return there;
+  }
+
   template <class T>
   T get(store::Answer<T> answer) {
     auto result = loop_.wait(std::move(answer));
@@ -151,6 +214,7 @@ std::vector<std::string> Ledger::audit(store::RocksStore& store, store::PumpLoop
                                          live.size(), revisions_.size()));
     }
     audit.dead_letters(ended);
+    audit.entries(live, ended);
   }
   for (uint64_t number : changed_) {
     revisions_[number] = audit.job(number, revisions_[number]);

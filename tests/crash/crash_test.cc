@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/crash/crash_run.h"
+#include "tests/crash/server_rounds.h"
 
 namespace fairlead::crash {
 namespace {
@@ -9,6 +10,13 @@ TEST(Crash, NothingAcknowledgedIsLostWhenTheProcessIsKilled) {
   CrashSummary summary = run(CRASH_PROGRAM, {.rounds = 6, .seed = 7});
   EXPECT_EQ(summary.fault, "") << "kept in " << summary.folder;
   EXPECT_GT(summary.changes, 0u);
+}
+
+TEST(Crash, NoAcceptedJobIsLostWhenAServerIsKilledUnderLoad) {
+  ServerSummary summary = run_server_rounds({.rounds = 2, .seed = 7});
+  EXPECT_EQ(summary.fault, "") << "kept in " << summary.folder;
+  EXPECT_GT(summary.accepted, 0u);
+  EXPECT_GT(summary.own_runs, 0u);
 }
 
 }  // namespace

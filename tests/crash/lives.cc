@@ -55,6 +55,14 @@ std::string timer_of(uint64_t number) {
   return "timer-" + job_id(number).str();
 }
 
+TraceId trace_of(uint64_t number) {
+  return TraceId("trace-" + std::to_string(number / 4));
+}
+
+std::string key_of(uint64_t number) {
+  return number % 5 == 0 ? "key-" + std::to_string(number) : "";
+}
+
 bool fails(uint64_t number) {
   return number % 3 == 0;
 }
@@ -64,8 +72,8 @@ job::Record record_of(uint64_t number, uint64_t revision) {
   job::Record record;
   record.id = job_id(number);
   record.tenant = TenantId("acme");
-  record.trace = TraceId("trace-" + std::to_string(number / 4));
-  record.idempotency_key = number % 5 == 0 ? "key-" + std::to_string(number) : "";
+  record.trace = trace_of(number);
+  record.idempotency_key = key_of(number);
   record.created_at = time_of(number, 1);
   record.deadline = time_of(number, 1) + std::chrono::hours(1);
   record.revision = Revision(revision);
@@ -101,7 +109,7 @@ void Lives::start(uint64_t count, uint64_t next) {
 
 Task<void> Lives::go_on(uint64_t count) {
   std::map<uint64_t, Sequence> messages;
-  auto orphans = co_await store_.orphans(WallTime::max(), SIZE_MAX);
+  auto orphans = co_await store_.orphans(Duration(0), SIZE_MAX);
   check(orphans.has_value(), "messages can be read");
   for (const auto& orphan : *orphans) {
     messages[number_of(orphan.message.payload)] = orphan.sequence;

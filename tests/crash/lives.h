@@ -2,7 +2,7 @@
 // number and its revision, so that what is found after a crash can be told to be right to the last
 // byte.
 //
-//   revision 1  admitted: request, timer, idempotency key
+//   revision 1  admitted: request, timer, idempotency key, trace
 //   revision 2  dispatched: worker's and tenant's slot, message in the outbox
 //   revision 3  running
 //   revision 4  ended: message consumed, timer done; every third fails, with a dead letter
@@ -23,6 +23,9 @@ inline constexpr uint64_t kWorkers = 7;
 JobId job_id(uint64_t number);
 std::string request_of(uint64_t number);
 std::string timer_of(uint64_t number);
+// Four jobs share a trace; every fifth has an idempotency key, the others none.
+TraceId trace_of(uint64_t number);
+std::string key_of(uint64_t number);
 // Whether the job ends with a dead letter.
 bool fails(uint64_t number);
 job::Record record_of(uint64_t number, uint64_t revision);

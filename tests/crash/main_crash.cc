@@ -1,5 +1,5 @@
-// crash [--server] --rounds N [--seed S]: kills a store, or a whole server, under load N times and
-// looks for what was lost.
+// crash [--server | --cluster] --rounds N [--seed S]: kills a store, a whole server or replicas of
+// a cluster under load N times and looks for what was lost.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "tests/cluster/kill_round.h"
 #include "tests/crash/crash_run.h"
 #include "tests/crash/server_rounds.h"
 
@@ -14,9 +15,11 @@ namespace {
 
 int usage() {
   fmt::print(stderr,
-             "usage: crash [--server] --rounds N [--seed S]\n"
-             "  --server  kill `fairlead up` under load from its API and 50 workers; without it,\n"
-             "            a store alone\n");
+             "usage: crash [--server | --cluster] --rounds N [--seed S]\n"
+             "  --server   kill `fairlead up` under load from its API and 50 workers\n"
+             "  --cluster  kill the only replica, and one of three, with 1,000 of 2,000 jobs in\n"
+             "             flight, with JetStream and without\n"
+             "  otherwise  kill a store alone\n");
   return 2;
 }
 
@@ -35,6 +38,25 @@ int kill_servers(uint64_t rounds, uint64_t seed) {
   return 0;
 }
 
+int kill_replicas(uint64_t rounds) {
+  using namespace fairlead::cluster;
+  for (uint64_t round = 1; round <= rounds; ++round) {
+    for (bool jetstream : {true, false}) {
+      for (int replicas : {1, 3}) {
+        const KillOptions options{.jetstream = jetstream, .replicas = replicas};
+        const KillReport report = run_kill_round(options);
+        fmt::print("round {}, {}, 1 of {} killed: {}\n", round,
+                   jetstream ? "JetStream" : "core NATS", replicas, report.text());
+        if (const std::string fault = broken_promise(options, report); !fault.empty()) {
+          fmt::print("crash: FAILED: {}\n", fault);
+          return 1;
+        }
+      }
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -44,8 +66,8 @@ int main(int argc, char** argv) {
     child(arguments[1], std::stoull(arguments[2]), std::stoull(arguments[3]),
           std::stoi(arguments[4]));
   }
-  bool server = !arguments.empty() && arguments[0] == "--server";
-  if (server) arguments.erase(arguments.begin());
+  const bool server = std::erase(arguments, "--server") > 0;
+  const bool cluster = std::erase(arguments, "--cluster") > 0;
   CrashOptions options{.rounds = 20, .verbose = true};
   for (size_t i = 0; i + 1 < arguments.size(); i += 2) {
     char* end = nullptr;
@@ -59,8 +81,9 @@ int main(int argc, char** argv) {
       return usage();
     }
   }
-  if (arguments.size() % 2 != 0 || options.rounds == 0) return usage();
+  if (arguments.size() % 2 != 0 || options.rounds == 0 || (server && cluster)) return usage();
 
+  if (cluster) return kill_replicas(options.rounds);
   if (server) return kill_servers(options.rounds, options.seed);
   CrashSummary summary = run("/proc/self/exe", options);
   if (!summary.fault.empty()) {

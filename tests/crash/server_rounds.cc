@@ -4,7 +4,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -70,7 +69,7 @@ class OwnWorker {
         "--",
         "sh",
         "-c",
-        fmt::format("echo $FAIRLEAD_JOB_ID >> {}; echo done", runs),
+        fmt::format("echo $FAIRLEAD_JOB_ID $FAIRLEAD_EPOCH >> {}; echo done", runs),
     };
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
@@ -136,9 +135,9 @@ class Rounds {
       settle();
       summary.fault = fault_;
     }
+    if (summary.fault.empty()) summary.fault = check_own_runs(summary);
     summary.accepted = accepted_.size();
     summary.handed_out = handed_out_.size();
-    if (summary.fault.empty()) summary.fault = check_own_runs(summary);
     own_.clear();
     if (summary.fault.empty() && server_->stop() != 0)
       summary.fault = "SIGTERM: not a clean exit\n";
@@ -151,7 +150,7 @@ class Rounds {
         std::vector<std::string>{"--pools", folder_ + "/pools.yaml", "--rate-limit", "0",
                                  "--public-rate-limit", "0", "--log-level", "error"},
         ports_);
-    ports_ = {server_->workers(), server_->payloads()};
+    ports_ = {.workers = server_->workers(), .payloads = server_->payloads()};
     for (auto& worker : workers_) {
       check(worker->connect(server_->workers()), "the worker listener takes connections");
     }
@@ -205,7 +204,7 @@ class Rounds {
           continue;
         }
         bool waits = state == "PENDING" || state == "SCHEDULED" || state == "DISPATCHED" ||
-                     state == "RUNNING";
+                     state == "RUNNING" || state == "RETRYING";
         if (!waits) {
           fault_ += fmt::format("{} was accepted and is {}: {}\n", *job,
                                 state.empty() ? "not there" : state, answer);
@@ -222,11 +221,15 @@ class Rounds {
     }
   }
 
-  std::string check_own_runs(ServerSummary& summary) const {
+  std::string check_own_runs(ServerSummary& summary) {
     std::ifstream file(folder_ + "/runs");
-    std::map<std::string, int> runs;
-    for (std::string job; std::getline(file, job); ++summary.own_runs) {
-      if (++runs[job] == 2) return job + " was run twice by fairlead worker\n";
+    std::set<std::string> run;
+    std::string job;
+    for (uint64_t epoch = 0; file >> job >> epoch; ++summary.own_runs) {
+      if (!run.insert(job).second) return job + " was run twice by fairlead worker\n";
+      if (!handed_out_.emplace(job, epoch).second) {
+        return fmt::format("epoch {} of {} was handed out twice\n", epoch, job);
+      }
     }
     return summary.own_runs == 0 ? "fairlead worker ran nothing\n" : "";
   }

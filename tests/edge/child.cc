@@ -2,10 +2,12 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,8 +20,12 @@ Child::Child(const std::vector<std::string>& words,
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) {
+    // A test that crashes leaves nothing behind.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
     ::dup2(in[0], STDIN_FILENO);
     ::dup2(out[1], STDOUT_FILENO);
     ::dup2(out[1], STDERR_FILENO);
@@ -60,6 +66,15 @@ std::string Child::line() {
 
 void Child::signal(int number) {
   if (pid_ > 0) ::kill(pid_, number);
+}
+
+void Child::say(const std::string& text) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const ssize_t count = ::write(input_, rest.data(), rest.size());
+    if (count <= 0) return;  // it reads no more
+    rest.remove_prefix(static_cast<size_t>(count));
+  }
 }
 
 void Child::close_input() {

@@ -21,6 +21,8 @@ class Child {
   // The next line that it says, without its end; empty when it has closed its output.
   std::string line();
   void signal(int number);
+  // Writes to its input.
+  void say(const std::string& text);
   // The end of its input; servers stop at that.
   void close_input();
   // Waits for its end. -1: a signal ended it.

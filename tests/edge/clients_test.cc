@@ -1,5 +1,6 @@
 // Clients that others wrote, against the embedded core: each case is a program of its own that ends
 // well or says what went wrong.
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -15,7 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-enum class Server { kOpen, kToken, kUser, kTls, kPings, kRestarts };
+// kFreezes: it stops to answer while its client is connected.
+enum class Server { kOpen, kToken, kUser, kTls, kPings, kRestarts, kFreezes };
 
 struct Case {
   std::string client;  // of kClients
@@ -106,6 +108,7 @@ class Clients : public testing::TestWithParam<Case> {
       }
       case Server::kOpen:
       case Server::kRestarts:
+      case Server::kFreezes:
         break;
     }
     server.emplace(words, std::map<std::string, std::string>{});
@@ -138,6 +141,12 @@ TEST_P(Clients, Work) {
     stop();
     ASSERT_NO_FATAL_FAILURE(start(Server::kOpen, variables["EDGE_NATS_PORT"]));
   }
+  if (GetParam().server == Server::kFreezes) {
+    ASSERT_EQ(client.line(), "freeze") << client.output();
+    server->signal(SIGSTOP);
+    EXPECT_EQ(client.line(), "noticed") << client.output();
+    server->signal(SIGCONT);
+  }
   EXPECT_EQ(client.wait(), 0) << client.output();
   stop();
 }
@@ -155,7 +164,9 @@ std::vector<Case> both_protocols(const std::string& client) {
           {client, "token", Server::kToken},
           {client, "tls", Server::kTls},
           {client, "user_password", Server::kUser},
-          {client, "reconnect", Server::kRestarts}};
+          {client, "reconnect", Server::kRestarts},
+          {client, "pings", Server::kPings},
+          {client, "ping_timeout", Server::kFreezes}};
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -172,14 +183,15 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"python", "server_pings", Server::kPings}, Case{"python", "client_pings"}),
     name_of);
 
-INSTANTIATE_TEST_SUITE_P(C, Clients,
-                         testing::Values(Case{"c", "publish_subscribe"}, Case{"c", "queue_group"},
-                                         Case{"c", "request_reply"}, Case{"c", "headers"},
-                                         Case{"c", "durable_publish"}, Case{"c", "drain"},
-                                         Case{"c", "token", Server::kToken},
-                                         Case{"c", "user_password", Server::kUser},
-                                         Case{"c", "tls", Server::kTls}),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    C, Clients,
+    testing::Values(Case{"c", "publish_subscribe"}, Case{"c", "queue_group"},
+                    Case{"c", "request_reply"}, Case{"c", "headers"}, Case{"c", "durable_publish"},
+                    Case{"c", "drain"}, Case{"c", "token", Server::kToken},
+                    Case{"c", "user_password", Server::kUser}, Case{"c", "tls", Server::kTls},
+                    Case{"c", "reconnect", Server::kRestarts}, Case{"c", "pings", Server::kPings},
+                    Case{"c", "ping_timeout", Server::kFreezes}),
+    name_of);
 
 INSTANTIATE_TEST_SUITE_P(
     Redis, Clients,
@@ -195,6 +207,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(Go, Clients, testing::ValuesIn(both_protocols("go")), name_of);
 INSTANTIATE_TEST_SUITE_P(JavaScript, Clients, testing::ValuesIn(both_protocols("node")), name_of);
+INSTANTIATE_TEST_SUITE_P(JavaScriptVersionThree, Clients,
+                         testing::Values(Case{"node", "payloads_of_version_three"}), name_of);
 
 // A worker of the published SDK runs jobs through the core.
 INSTANTIATE_TEST_SUITE_P(Cap, Clients,

@@ -9,9 +9,9 @@
 
 namespace fairlead::load {
 
-bool HttpClient::connect(uint16_t port) {
+bool HttpClient::connect(const Endpoint& place) {
   wire_ = std::make_shared<Wire>(context_);
-  if (!wire_->connect(port)) return false;
+  if (!wire_->connect(place)) return false;
   wire_->start([this](std::string_view bytes) { return take(bytes); }, [this] { answer(0, {}); });
   return true;
 }
@@ -51,11 +51,11 @@ void HttpClient::answer(int status, std::string_view body) {
   if (auto answered = std::exchange(answered_, nullptr)) answered(status, body);
 }
 
-std::string get(uint16_t port, std::string_view path) {
+std::string get(const Endpoint& place, std::string_view path) {
   asio::io_context context;
   asio::ip::tcp::socket socket(context);
   boost::system::error_code error;
-  socket.connect({asio::ip::make_address_v4("127.0.0.1"), port}, error);
+  socket.connect({asio::ip::make_address_v4(place.host), place.port}, error);
   if (error) return {};
   std::string request =
       fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);

@@ -20,7 +20,7 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  bool connect(uint16_t port);
+  bool connect(const Endpoint& place);
   // REQUIRES: the last one is answered.
   void post(std::string_view path, std::string_view body, Answered answered,
             std::string_view more_headers = {});
@@ -36,7 +36,7 @@ class HttpClient {
 };
 
 // The answer to one GET, awaited; "" when there is none.
-std::string get(uint16_t port, std::string_view path);
+std::string get(const Endpoint& place, std::string_view path);
 
 // The text behind `"name":"` in JSON; "" when it is not there.
 std::string_view json_text(std::string_view json, std::string_view name);

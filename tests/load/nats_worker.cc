@@ -1,7 +1,5 @@
 #include "tests/load/nats_worker.h"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
 #include "cordum/agent/v1/buspacket.pb.h"
@@ -12,93 +10,72 @@ namespace fairlead::load {
 
 namespace cap = cordum::agent::v1;
 
-bool NatsWorker::connect(uint16_t port) {
-  wire_ = std::make_shared<Wire>(context_);
-  connected_ = wire_->connect(port);
-  if (!connected_) return false;
-  wire_->start([this](std::string_view bytes) { return take(bytes); },
-               [this] { connected_ = false; });
-  wire_->send(
-      fmt::format("CONNECT {{\"verbose\":false,\"name\":\"{0}\"}}\r\nSUB worker.{0}.jobs 1\r\n"
-                  "SUB _INBOX.{0}.* 2\r\n",
-                  id_));
+NatsWorker::NatsWorker(asio::io_context& context, std::string id, std::string pool, int capacity,
+                       OnJob on_job)
+    : client_(context, std::move(id)),
+      pool_(std::move(pool)),
+      capacity_(capacity),
+      on_job_(std::move(on_job)) {
+  client_.subscribe(fmt::format("worker.{}.jobs", client_.name()),
+                    [this](const NatsMessage& message) { on_job_(*this, message.payload); });
+  client_.subscribe(fmt::format("_INBOX.{}.*", client_.name()),
+                    [this](const NatsMessage& message) { hear_stored(message); });
+}
+
+bool NatsWorker::connect(const Endpoint& place) {
+  if (!client_.connect(place)) return false;
   beat();
-  for (const auto& [number, packet] : untold_) publish("sys.job.result", packet, inbox(number));
+  tell_again();
   return true;
 }
 
 std::string NatsWorker::inbox(uint64_t number) const {
-  return fmt::format("_INBOX.{}.{}", id_, number);
+  return fmt::format("_INBOX.{}.{}", id(), number);
 }
 
 void NatsWorker::beat(int active) {
   cap::BusPacket packet;
   packet.set_trace_id("beat");
-  packet.set_sender_id(id_);
+  packet.set_sender_id(id());
   packet.set_protocol_version(1);
   cap::Heartbeat& heartbeat = *packet.mutable_heartbeat();
-  heartbeat.set_worker_id(id_);
+  heartbeat.set_worker_id(id());
   heartbeat.set_pool(pool_);
   heartbeat.set_max_parallel_jobs(capacity_);
   heartbeat.set_active_jobs(active);
-  publish("sys.heartbeat", job::serialise(packet));
+  client_.publish("sys.heartbeat", job::serialise(packet));
 }
 
 void NatsWorker::succeed(std::string_view packet) {
-  publish("sys.job.result",
-          success_packet(id_, std::string(job::peek_job_id(packet)), dispatch_identity(packet)));
+  const std::string job(job::peek_job_id(packet));
+  client_.publish("sys.job.result", success_packet(id(), job, dispatch_identity(packet)));
 }
 
 void NatsWorker::succeed_surely(std::string_view packet) {
-  uint64_t number = ++last_number_;
-  std::string result =
-      success_packet(id_, std::string(job::peek_job_id(packet)), dispatch_identity(packet));
-  publish("sys.job.result", result, inbox(number));
-  untold_.emplace(number, std::move(result));
+  const uint64_t number = ++last_number_;
+  std::string job(job::peek_job_id(packet));
+  std::string result = success_packet(id(), job, dispatch_identity(packet));
+  client_.publish("sys.job.result", result, inbox(number));
+  untold_.emplace(number, Result{std::move(job), std::move(result)});
 }
 
-void NatsWorker::publish(std::string_view subject, std::string_view payload,
-                         std::string_view reply) {
-  if (!connected_) return;
-  wire_->send(fmt::format("PUB {}{}{} {}\r\n{}\r\n", subject, reply.empty() ? "" : " ", reply,
-                          payload.size(), payload));
-}
-
-void NatsWorker::hear(std::string_view line, std::string_view payload) {
-  constexpr std::string_view kInbox = "MSG _INBOX.";
-  if (!line.starts_with(kInbox)) return on_job_(*this, payload);
-  if (payload.contains("\"error\"")) return;  // it is told again with the next connection
-  std::string_view number = line.substr(kInbox.size() + id_.size() + 1);
-  number = number.substr(0, number.find(' '));
-  uint64_t told = 0;
-  std::from_chars(number.data(), number.data() + number.size(), told);
-  untold_.erase(told);
-}
-
-void NatsWorker::close() {
-  connected_ = false;
-  if (wire_) wire_->close();
-}
-
-size_t NatsWorker::take(std::string_view bytes) {
-  size_t taken = 0;
-  while (true) {
-    std::string_view rest = bytes.substr(taken);
-    size_t end = rest.find("\r\n");
-    if (end == rest.npos) return taken;
-    std::string_view line = rest.substr(0, end);
-    if (line.starts_with("PING")) wire_->send("PONG\r\n");
-    if (!line.starts_with("MSG ")) {
-      taken += end + 2;
-      continue;
-    }
-    size_t size = 0;
-    std::string_view last = line.substr(line.rfind(' ') + 1);
-    std::from_chars(last.data(), last.data() + last.size(), size);
-    if (rest.size() < end + 2 + size + 2) return taken;
-    taken += end + 2 + size + 2;
-    hear(line, rest.substr(end + 2, size));
+void NatsWorker::tell_again() {
+  for (const auto& [number, result] : untold_) {
+    client_.publish("sys.job.result", result.packet, inbox(number));
   }
+}
+
+void NatsWorker::hear_stored(const NatsMessage& answer) {
+  if (answer.payload.contains("\"error\"")) return;
+  const auto found = untold_.find(number_in(answer.subject.substr(answer.subject.rfind('.') + 1)));
+  if (found == untold_.end()) return;
+  constexpr std::string_view kSequence = "\"seq\":";
+  const size_t at = answer.payload.find(kSequence);
+  const uint64_t sequence =
+      at == answer.payload.npos ? 0 : number_in(answer.payload.substr(at + kSequence.size()));
+  const std::string job = std::move(found->second.job);
+  untold_.erase(found);
+  if (on_stored_) on_stored_(job, sequence);
 }
 
 std::string success_packet(const std::string& worker, const std::string& job,

@@ -4,11 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 
-#include "tests/load/wire.h"
+#include "tests/load/nats_client.h"
 
 namespace fairlead::load {
 
@@ -16,44 +15,46 @@ class NatsWorker {
  public:
   // The bytes of the packet, as they came.
   using OnJob = std::function<void(NatsWorker&, std::string_view packet)>;
+  // The sequence of the job's result in the stream that keeps it; 0 when there is no stream.
+  using OnStored = std::function<void(std::string_view job, uint64_t sequence)>;
 
   NatsWorker(asio::io_context& context, std::string id, std::string pool, int capacity,
-             OnJob on_job)
-      : context_(context),
-        id_(std::move(id)),
-        pool_(std::move(pool)),
-        capacity_(capacity),
-        on_job_(std::move(on_job)) {}
-  ~NatsWorker() { close(); }
+             OnJob on_job);
   NatsWorker(const NatsWorker&) = delete;
   NatsWorker& operator=(const NatsWorker&) = delete;
 
-  bool connect(uint16_t port);
+  // Called for each result that was told surely and is stored.
+  void on_stored(OnStored on_stored) { on_stored_ = std::move(on_stored); }
+
+  bool connect(const Endpoint& place);
   void beat(int active = 0);
   // Ends the job of this packet with SUCCEEDED: told once.
   void succeed(std::string_view packet);
   // The same, told until the server says that it is stored, over as many connections as it takes.
   void succeed_surely(std::string_view packet);
+  // Tells again what was told surely and is not known to be stored.
+  void tell_again();
   size_t untold() const { return untold_.size(); }
-  void publish(std::string_view subject, std::string_view payload, std::string_view reply = {});
-  void close();
+  void close() { client_.close(); }
 
-  const std::string& id() const { return id_; }
-  bool connected() const { return connected_; }
+  const std::string& id() const { return client_.name(); }
+  bool connected() const { return client_.connected(); }
 
  private:
-  size_t take(std::string_view bytes);
-  void hear(std::string_view line, std::string_view payload);
+  struct Result {
+    std::string job;
+    std::string packet;
+  };
+
+  void hear_stored(const NatsMessage& answer);
   std::string inbox(uint64_t number) const;
 
-  asio::io_context& context_;
-  std::string id_;
+  NatsClient client_;
   std::string pool_;
   int capacity_;
   OnJob on_job_;
-  std::shared_ptr<Wire> wire_;
-  bool connected_ = false;
-  std::map<uint64_t, std::string> untold_;  // results by their number
+  OnStored on_stored_;
+  std::map<uint64_t, Result> untold_;  // by their number
   uint64_t last_number_ = 0;
 };
 

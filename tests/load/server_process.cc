@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <string_view>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -26,35 +25,12 @@ namespace {
   std::exit(1);
 }
 
-// The number behind the last colon of the word that follows `name`.
-uint16_t port_of(std::string_view line, std::string_view name) {
-  size_t at = line.find(name);
-  if (at == line.npos) return 0;
-  std::string_view rest = line.substr(at + name.size());
-  rest = rest.substr(0, rest.find(','));
-  size_t colon = rest.rfind(':');
-  if (colon == rest.npos) return 0;
-  return static_cast<uint16_t>(std::atoi(std::string(rest.substr(colon + 1)).c_str()));
-}
-
 }  // namespace
 
 ServerProcess::ServerProcess(const std::string& program, const std::string& data,
                              const std::string& log, const std::vector<std::string>& flags,
-                             ServerPorts ports) {
-  std::vector<std::string> words = {program,
-                                    "up",
-                                    "--data",
-                                    data,
-                                    "--listen-api",
-                                    "127.0.0.1:0",
-                                    "--listen-workers",
-                                    "127.0.0.1:" + std::to_string(ports.workers),
-                                    "--listen-payloads",
-                                    "127.0.0.1:" + std::to_string(ports.payloads),
-                                    "--listen-metrics",
-                                    "127.0.0.1:0"};
-  words.insert(words.end(), flags.begin(), flags.end());
+                             const ServerPorts& ports) {
+  std::vector<std::string> words = up_words(program, data, flags, ports);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -72,7 +48,8 @@ ServerProcess::ServerProcess(const std::string& program, const std::string& data
   if (failed != 0) give_up("cannot start " + program, log);
   read_ready_line(pipe_ends[0]);
   close(pipe_ends[0]);
-  if (api_ == 0 || workers_ == 0) give_up("fairlead up did not get ready; it said:", log);
+  if (ports_.api == 0 || ports_.workers == 0)
+    give_up("fairlead up did not get ready; it said:", log);
 }
 
 ServerProcess::~ServerProcess() {
@@ -87,13 +64,10 @@ void ServerProcess::read_ready_line(int pipe) {
       line.push_back(byte);
       continue;
     }
-    if (line.starts_with("fairlead is ready")) break;
+    if (line.starts_with(kReady)) break;
     line.clear();
   }
-  api_ = port_of(line, " api ");
-  workers_ = port_of(line, " workers ");
-  payloads_ = port_of(line, " payloads ");
-  metrics_ = port_of(line, " metrics ");
+  ports_ = ports_in(line);
 }
 
 void ServerProcess::kill() {

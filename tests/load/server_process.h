@@ -7,29 +7,25 @@
 
 #include <sys/types.h>
 
-namespace fairlead::load {
+#include "tests/load/up_line.h"
 
-// Where workers and payloads are served; 0: any free port.
-struct ServerPorts {
-  uint16_t workers = 0;
-  uint16_t payloads = 0;
-};
+namespace fairlead::load {
 
 class ServerProcess {
  public:
   // Starts it and waits until it is ready. `program` is the path of fairlead. What it logs goes to
   // the file `log`. Ends this process with a message when it does not come up.
   ServerProcess(const std::string& program, const std::string& data, const std::string& log,
-                const std::vector<std::string>& flags = {}, ServerPorts ports = {});
+                const std::vector<std::string>& flags = {}, const ServerPorts& ports = {});
   // Kills it if it runs.
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
 
-  uint16_t api() const { return api_; }
-  uint16_t workers() const { return workers_; }
-  uint16_t payloads() const { return payloads_; }
-  uint16_t metrics() const { return metrics_; }
+  uint16_t api() const { return ports_.api; }
+  uint16_t workers() const { return ports_.workers; }
+  uint16_t payloads() const { return ports_.payloads; }
+  uint16_t metrics() const { return ports_.metrics; }
 
   void kill();
   // SIGTERM; its exit status.
@@ -41,10 +37,7 @@ class ServerProcess {
   void read_ready_line(int pipe);
 
   pid_t pid_ = -1;
-  uint16_t api_ = 0;
-  uint16_t workers_ = 0;
-  uint16_t payloads_ = 0;
-  uint16_t metrics_ = 0;
+  ServerPorts ports_;
 };
 
 // The program `fairlead` of the build that this process is from; FAIRLEAD_PROGRAM overrides it.

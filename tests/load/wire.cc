@@ -1,5 +1,7 @@
 #include "tests/load/wire.h"
 
+#include <poll.h>
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 
@@ -7,9 +9,25 @@ namespace fairlead::load {
 
 using boost::system::error_code;
 
-bool Wire::connect(uint16_t port) {
+namespace {
+
+constexpr int kConnectWaitMs = 1000;
+
+}  // namespace
+
+bool Wire::connect(const Endpoint& place) {
+  const asio::ip::tcp::endpoint there(asio::ip::make_address_v4(place.host), place.port);
   error_code error;
-  socket_.connect({asio::ip::make_address_v4("127.0.0.1"), port}, error);
+  socket_.open(asio::ip::tcp::v4(), error);
+  if (!error) socket_.non_blocking(true, error);
+  if (!error) socket_.connect(there, error);
+  if (error == asio::error::in_progress) {
+    pollfd connected{socket_.native_handle(), POLLOUT, 0};
+    asio::detail::socket_option::integer<SOL_SOCKET, SO_ERROR> failed;
+    error = asio::error::timed_out;
+    if (::poll(&connected, 1, kConnectWaitMs) == 1) socket_.get_option(failed, error);
+    if (!error && failed.value() != 0) error = asio::error::connection_refused;
+  }
   if (!error) socket_.set_option(asio::ip::tcp::no_delay(true), error);
   return !error;
 }

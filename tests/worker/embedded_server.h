@@ -68,11 +68,23 @@ class EmbeddedServer {
                         .address = "127.0.0.1", .port = nats_port_, .credentials = credentials_});
       EXPECT_TRUE(nats_->start().has_value());
       nats_port_ = nats_->port();
+      return true;
+    });
+    start_payloads();
+  }
+  void start_payloads() {
+    on_loop([&] {
       resp_.emplace(edge::RespListener::Plugs{loop_, clock_, store_},
                     edge::RespOptions{
                         .address = "127.0.0.1", .port = resp_port_, .credentials = credentials_});
       EXPECT_TRUE(resp_->start().has_value());
       resp_port_ = resp_->port();
+      return true;
+    });
+  }
+  void stop_payloads() {
+    on_loop([&] {
+      resp_.reset();
       return true;
     });
   }
@@ -170,17 +182,26 @@ class EmbeddedServer {
   std::vector<cap::BusPacket> tapped() {
     return on_loop([&] { return tapped_; });
   }
-  bool wait_tapped(std::function<bool(const cap::BusPacket&)> good) {
-    bool found = false;
-    auto look = [&](Loop& loop) -> Task<Result<void>> {
-      for (int tries = 0; tries < 6000 && !found; ++tries) {
-        for (const cap::BusPacket& packet : tapped_) found |= good(packet);
-        if (!found) (void)co_await loop.delay(5ms);
-      }
-      co_return Result<void>{};
-    };
-    finish(look(loop_));
-    return found;
+  // Of those from that number on.
+  bool wait_tapped(std::function<bool(const cap::BusPacket&)> good, size_t from = 0) {
+    return becomes([&] {
+      bool found = false;
+      for (size_t i = from; i < tapped_.size(); ++i) found |= good(tapped_[i]);
+      return found;
+    });
+  }
+
+  size_t workers() {
+    return on_loop([&] { return scheduler_->registry().size(); });
+  }
+  bool wait_workers(size_t count) {
+    return becomes([&] { return scheduler_->registry().size() == count; });
+  }
+  bool wait_worker(const std::string& id, std::function<bool(const routing::WorkerView&)> good) {
+    return becomes([&] {
+      const routing::WorkerView* view = scheduler_->registry().find(WorkerId(id));
+      return view && good(*view);
+    });
   }
 
   template <class Work>
@@ -194,6 +215,19 @@ class EmbeddedServer {
   uint16_t resp_port() const { return resp_port_; }
 
  private:
+  // Looks on the loop until it is true, or patience ends.
+  bool becomes(const std::function<bool()>& good) {
+    bool found = false;
+    auto look = [&](Loop& loop) -> Task<Result<void>> {
+      for (int tries = 0; tries < 6000 && !found; ++tries) {
+        found = good();
+        if (!found) (void)co_await loop.delay(5ms);
+      }
+      co_return Result<void>{};
+    };
+    finish(look(loop_));
+    return found;
+  }
   // What it starts, it starts on the loop's thread.
   template <class Start>
   static Task<Result<void>> keep(Start start) {

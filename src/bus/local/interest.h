@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "bus/local/group.h"
+#include "bus/group.h"
 
 namespace fairlead::bus {
 

@@ -11,24 +11,9 @@ namespace fairlead::bus {
 
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr Duration kPanicRetry = 1s;
-
 // Whether messages for this group are kept while nobody has joined it.
 bool always_consumes(std::string_view subject, std::string_view queue) {
   return queue == kSchedulerQueue && subject != kDeadLetterSubject;
-}
-
-Delivery delivery_of(const Entry& entry) {
-  const Envelope& envelope = *entry.envelope;
-  return {.subject = envelope.subject,
-          .payload = envelope.payload,
-          .sequence = envelope.sequence,
-          .stored_at = envelope.stored_at,
-          .deliveries = entry.deliveries,
-          .queued = entry.stored,
-          .extras = envelope.extras};
 }
 
 }  // namespace
@@ -48,7 +33,11 @@ class LocalBus::LocalSubscription final : public Subscription {
 };
 
 LocalBus::LocalBus(Loop& loop, const Clock& clock, store::Store& store)
-    : loop_(loop), clock_(clock), store_(store), self_(std::make_shared<LocalBus*>(this)) {}
+    : loop_(loop),
+      clock_(clock),
+      store_(store),
+      made_(loop.now()),
+      self_(std::make_shared<LocalBus*>(this)) {}
 
 LocalBus::~LocalBus() {
   drop();
@@ -60,15 +49,14 @@ Task<Result<void>> LocalBus::start() {
 
   // Full groups refuse publishes in every life, so that all of them together are bounded.
   size_t limit = limits::kSubscriptionQueueMax;
-  auto left = co_await store_.orphans(WallTime::max(), limit);
+  auto left = co_await store_.queued(limit);
   while (left && left->size() == limit) {
     limit *= 2;
-    left = co_await store_.orphans(WallTime::max(), limit);
+    left = co_await store_.queued(limit);
   }
   if (!left) co_return std::unexpected(left.error());
 
   for (store::StoredMessage& old : *left) {
-    if (!old.queued) continue;
     GroupPtr group = group_of(old.message.subject, old.message.group);
     auto envelope = std::make_shared<Envelope>();
     envelope->subject = std::move(old.message.subject);
@@ -77,7 +65,7 @@ Task<Result<void>> LocalBus::start() {
     envelope->stored_at = old.stored_at;
     // How often it was tried is not stored; it is never the first time.
     group->admit({.envelope = std::move(envelope), .deliveries = 1, .stored = old.sequence});
-    make_ready(group);
+    server_.make_ready(group);
   }
   sequences_.add(*first, limits::kBusSequenceBlock);
   co_return Result<void>{};
@@ -108,10 +96,10 @@ Sent LocalBus::send(Message message) {
     if (first) return {*first, true, Published::kStored};
   }
   std::optional<Sequence> sequence = sequences_.take();
-  if (stopped_ || !sequence) return not_accepted(refuse());
+  if (server_.stopped() || !sequence) return not_accepted(refuse());
   if (sequences_.low(limits::kBusSequenceBlock / 2) && !reserving_) {
     reserving_ = true;
-    handlers_.spawn(reserve_sequences());
+    server_.spawn(reserve_sequences());
   }
 
   matched_.clear();
@@ -174,7 +162,7 @@ bool LocalBus::offer_to_listeners(const std::shared_ptr<Envelope>& envelope) {
 
 void LocalBus::admit(const GroupPtr& group, std::shared_ptr<Envelope> envelope) {
   group->admit({.envelope = std::move(envelope)});
-  make_ready(group);
+  server_.make_ready(group);
 }
 
 Published LocalBus::refuse() {
@@ -192,12 +180,12 @@ Result<std::unique_ptr<Subscription>> LocalBus::subscribe(std::string subject,
                                                           SubscribeOptions options,
                                                           Handler handler) {
   if (auto valid = validate_pattern(subject); !valid) return std::unexpected(valid.error());
-  if (stopped_) return fail(ErrorCode::kUnavailable, "the bus has stopped");
+  if (server_.stopped()) return fail(ErrorCode::kUnavailable, "the bus has stopped");
   check(options.in_flight_max > 0, "a subscription runs at least one handler");
   GroupPtr group = group_of(subject, options.queue, options.consumes);
   auto member = std::make_shared<Member>(std::move(options), std::move(handler));
   group->join(member);
-  make_ready(group);
+  server_.make_ready(group);
   return std::make_unique<LocalSubscription>(self_, std::move(group), std::move(member));
 }
 
@@ -215,65 +203,26 @@ LocalBus::GroupPtr LocalBus::group_of(std::string_view pattern, std::string_view
 void LocalBus::leave(const GroupPtr& group, const std::shared_ptr<Member>& member) {
   group->leave(member);
   if (!group->durable() && !group->has_members()) interest_.remove(group);
-  make_ready(group);
+  server_.make_ready(group);
 }
 
 // --- Turns ---------------------------------------------------------------------------------------
 
-void LocalBus::make_ready(const GroupPtr& group) {
-  if (group->listed) return;
-  group->listed = true;
-  ready_.push_back(group);
-  post_turn();
-}
-
-void LocalBus::post_turn() {
-  if (turn_posted_) return;
-  turn_posted_ = true;
-  loop_.post([self = std::weak_ptr(self_)] {
-    if (auto bus = self.lock()) (*bus)->turn();
-  });
-}
-
-// Publishers and handlers run in here; one of them may end the bus.
-void LocalBus::turn() {
+// Publishers run in here; one of them may end the bus.
+void LocalBus::begin_turn() {
   std::weak_ptr<LocalBus*> self = self_;
-  turn_posted_ = false;
   std::vector<Answer> answers = std::exchange(answers_, {});
-  std::vector<GroupPtr> ready = std::exchange(ready_, {});
   forget_answered();
   for (Answer& answer : answers) {
     answer.publisher.complete(answer.value);
     if (self.expired()) return;
   }
-  for (const GroupPtr& group : ready) {
-    serve(group);
-    if (self.expired()) return;
-  }
-}
-
-void LocalBus::serve(const GroupPtr& group) {
-  if (stopped_ || !group->has_members()) {
-    group->listed = false;
-    put_away(group);
-    return;
-  }
-  std::weak_ptr<LocalBus*> self = self_;
-  // What arrives meanwhile has its turn after the others.
-  for (size_t count = group->waiting(); count > 0 && !stopped_; --count) {
-    std::optional<Group::Start> start = group->start_next();
-    if (!start) break;
-    handlers_.spawn(handle(group, *std::move(start)));
-    if (self.expired()) return;
-  }
-  group->listed = false;
-  if (group->can_start() || stopped_) make_ready(group);
 }
 
 // Nobody will handle what waits: the store takes it, or nobody does.
 void LocalBus::put_away(const GroupPtr& group) {
   for (const Entry& entry : group->park()) {
-    if (group->durable() && handlers_.spawn(keep(group, entry, {}))) continue;
+    if (group->durable() && server_.spawn(keep(group, entry, {}))) continue;
     if (group->durable()) settle(*entry.envelope, Published::kRefused);
     group->discharge(entry);
   }
@@ -282,37 +231,10 @@ void LocalBus::put_away(const GroupPtr& group) {
 
 // --- Handling ------------------------------------------------------------------------------------
 
-Task<void> LocalBus::handle(GroupPtr group, Group::Start start) {
-  const bool worn_out =
-      group->durable() && start.entry->deliveries - start.entry->forgiven >= limits::kDeliveriesMax;
-  Verdict verdict;
-  try {
-    if (worn_out) {
-      verdict = co_await give_up(delivery_of(*start.entry));
-    } else {
-      ++counters_.delivered;
-      auto handling = start_handler(start);
-      verdict = co_await std::move(handling);
-    }
-  } catch (...) {
-    ++counters_.panicked;
-    verdict = Verdict::nak(worn_out ? limits::kPoisonRetry : kPanicRetry, "packet handler panic");
-  }
-
-  if (start.member->left) co_return;
-  if (auto keeping = answer(std::move(group), start, verdict)) co_await *std::move(keeping);
-}
-
-Task<Verdict> LocalBus::start_handler(const Group::Start& start) {
-  Delivery delivery = delivery_of(*start.entry);
-  if (delivery.deliveries > 1) ++counters_.redelivered;
-  return start.member->handler(std::move(delivery));
-}
-
 std::optional<Task<void>> LocalBus::answer(GroupPtr group, const Group::Start& start,
                                            const Verdict& verdict) {
   Entry entry = group->release(start);
-  if (group->waiting() > 0) make_ready(group);
+  if (group->waiting() > 0) server_.make_ready(group);
   if (!group->durable()) {
     group->discharge(entry);
     return std::nullopt;
@@ -334,15 +256,6 @@ std::optional<Task<void>> LocalBus::answer(GroupPtr group, const Group::Start& s
       break;
   }
   return std::nullopt;
-}
-
-Task<Verdict> LocalBus::give_up(Delivery delivery) {
-  std::string reason = "delivered too often";
-  if (terminated_hook_) {
-    Result<void> told = co_await terminated_hook_(std::move(delivery), reason);
-    if (!told) co_return Verdict::nak(limits::kPoisonRetry, told.error().describe());
-  }
-  co_return Verdict::terminate(std::move(reason));
 }
 
 // Writes a message to the store for its group; its publisher is answered by how that went.
@@ -369,7 +282,7 @@ void LocalBus::redeliver_after(Duration delay, GroupPtr group, Entry entry) {
     auto bus = self.lock();
     if (!bus) return;
     group->put_back(std::move(entry));
-    (*bus)->make_ready(group);
+    (*bus)->server_.make_ready(group);
   };
   loop_.call_at(loop_.now() + delay, std::move(redeliver));
 }
@@ -378,7 +291,7 @@ void LocalBus::redeliver_after(Duration delay, GroupPtr group, Entry entry) {
 void LocalBus::end(const GroupPtr& group, const Entry& entry) {
   if (entry.stored) {
     answered_.push_back(*entry.stored);
-    post_turn();
+    server_.post_turn();
   } else {
     settle(*entry.envelope, Published::kStored);
   }
@@ -400,7 +313,7 @@ void LocalBus::settle(Envelope& envelope, Published outcome) {
     duplicates_[envelope.subject].remember(envelope.id, envelope.sequence, clock_.monotonic());
   }
   answers_.push_back({*std::exchange(envelope.answer, {}), value});
-  post_turn();
+  server_.post_turn();
 }
 
 Task<void> LocalBus::reserve_sequences() {
@@ -418,10 +331,10 @@ Task<void> LocalBus::reserve_sequences() {
 void LocalBus::forget_answered() {
   if (answered_.empty()) return;
   std::vector<Sequence> messages = std::exchange(answered_, {});
-  if (stopped_) {
+  if (server_.stopped()) {
     (void)store_.forget(std::move(messages));
   } else {
-    handlers_.spawn(forget(std::move(messages)));
+    server_.spawn(forget(std::move(messages)));
   }
 }
 
@@ -435,17 +348,14 @@ Task<void> LocalBus::forget(std::vector<Sequence> messages) {
 // --- Ending --------------------------------------------------------------------------------------
 
 void LocalBus::cancel() {
-  stopped_ = true;
-  handlers_.cancel();
+  server_.cancel();
 }
 
 void LocalBus::drop() {
-  stopped_ = true;
   self_.reset();
-  handlers_.drop();
+  server_.drop();
   interest_ = {};
   matched_.clear();
-  ready_.clear();
   answers_.clear();
 }
 

@@ -40,34 +40,28 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bus/group_server.h"
 #include "bus/local/duplicate_window.h"
 #include "bus/local/interest.h"
 #include "bus/local/sequence_blocks.h"
 #include "bus/open_bus.h"
 #include "runtime/clock.h"
 #include "runtime/loop.h"
-#include "runtime/nursery.h"
 #include "store/store.h"
 
 namespace fairlead::bus {
 
-struct LocalBusCounters {
+struct LocalBusCounters : HandlingCounters {
   uint64_t published = 0;  // calls to publish with a valid subject
-  uint64_t delivered = 0;  // handlers started
   uint64_t acked = 0;      // these three: verdicts on durable subjects
   uint64_t naked = 0;
   uint64_t terminated = 0;
-  uint64_t panicked = 0;     // handlers that threw
-  uint64_t refused = 0;      // publishes answered with kRefused
-  uint64_t queued = 0;       // messages written to the store
-  uint64_t redelivered = 0;  // of the delivered, those that were not the first
+  uint64_t refused = 0;  // publishes answered with kRefused
+  uint64_t queued = 0;   // messages written to the store
 };
 
-class LocalBus final : public OpenBus {
+class LocalBus final : public OpenBus, private GroupServer::Owner {
  public:
-  // Told before a message is given up; an error puts it off by limits::kPoisonRetry.
-  using TerminatedHook = std::function<Task<Result<void>>(Delivery delivery, std::string reason)>;
-
   // All three must outlive the bus.
   LocalBus(Loop& loop, const Clock& clock, store::Store& store);
   ~LocalBus() override;
@@ -76,7 +70,7 @@ class LocalBus final : public OpenBus {
   // delivered when their group subscribes. Until it has ended well, publishes are refused.
   // REQUIRES: the bus is not destroyed meanwhile.
   Task<Result<void>> start();
-  void on_terminated(TerminatedHook hook) { terminated_hook_ = std::move(hook); }
+  void on_terminated(TerminatedHook hook) { server_.on_terminated(std::move(hook)); }
 
   Future<Result<Published>> publish(std::string subject, std::string payload,
                                     std::string id) override;
@@ -84,11 +78,12 @@ class LocalBus final : public OpenBus {
   Future<Result<std::optional<bool>>> stored(std::string subject, std::string id) override;
   Result<std::unique_ptr<Subscription>> subscribe(std::string subject, SubscribeOptions options,
                                                   Handler handler) override;
+  std::optional<MonotonicTime> listening_since() const override { return made_; }
 
   // The end, in order: running handlers are told to stop and still answer, waiting messages are
   // refused to their publishers, and nothing new is taken. idle() completes when all have ended.
   void cancel();
-  Future<Result<void>> idle() { return handlers_.idle(); }
+  Future<Result<void>> idle() { return server_.idle(); }
   // The end, at once: what a crash leaves behind is what the store has.
   void drop();
 
@@ -109,17 +104,11 @@ class LocalBus final : public OpenBus {
   void leave(const GroupPtr& group, const std::shared_ptr<Member>& member);
   GroupPtr group_of(std::string_view pattern, std::string_view queue, bool consumes = true);
 
-  void make_ready(const GroupPtr& group);
-  void post_turn();
-  void turn();
-  void serve(const GroupPtr& group);
-  void put_away(const GroupPtr& group);
-  Task<void> handle(GroupPtr group, Group::Start start);
-  Task<Verdict> start_handler(const Group::Start& start);
+  void begin_turn() override;
+  void put_away(const GroupPtr& group) override;
   // Does what the verdict says; a message that must be stored first is a task.
   std::optional<Task<void>> answer(GroupPtr group, const Group::Start& start,
-                                   const Verdict& verdict);
-  Task<Verdict> give_up(Delivery delivery);
+                                   const Verdict& verdict) override;
   Task<void> keep(GroupPtr group, Entry entry, Duration delay);
   void redeliver_after(Duration delay, GroupPtr group, Entry entry);
   void end(const GroupPtr& group, const Entry& entry);
@@ -131,7 +120,7 @@ class LocalBus final : public OpenBus {
   Loop& loop_;
   const Clock& clock_;
   store::Store& store_;
-  TerminatedHook terminated_hook_;
+  const MonotonicTime made_;
   // Names the living bus to work that may outlive it: empty once dropped.
   std::shared_ptr<LocalBus*> self_;
 
@@ -139,15 +128,12 @@ class LocalBus final : public OpenBus {
   std::unordered_map<std::string, DuplicateWindow> duplicates_;  // by durable subject
   SequenceBlocks sequences_;
   bool reserving_ = false;
-  bool stopped_ = false;
 
-  bool turn_posted_ = false;
-  std::vector<GroupPtr> ready_;     // to be served in the next turn
   std::vector<Answer> answers_;     // to be given in the next turn
   std::vector<Sequence> answered_;  // to be forgotten by the store in the next turn
   std::vector<GroupPtr> matched_;   // of the publish at hand
   LocalBusCounters counters_;
-  Nursery handlers_;
+  GroupServer server_{loop_, *this, counters_};
 };
 
 }  // namespace fairlead::bus

@@ -46,7 +46,8 @@ class MessagesOnlyStore final : public store::Store {
     for (Sequence sequence : forgotten) messages.erase(sequence);
     return Result<void>{};
   }
-  Answer<std::vector<store::StoredMessage>> orphans(WallTime, size_t limit) override {
+  Answer<std::vector<store::StoredMessage>> orphans(Duration, size_t) override { return no(); }
+  Answer<std::vector<store::StoredMessage>> queued(size_t limit) override {
     std::vector<store::StoredMessage> found;
     for (const auto& [sequence, message] : messages) {
       if (found.size() < limit) found.push_back({sequence, message, true, stored_at.at(sequence)});
@@ -66,11 +67,13 @@ class MessagesOnlyStore final : public store::Store {
   Answer<void> unclaim(const JobId&, Duration) override { return no(); }
   Answer<std::vector<store::WaitClassView>> waiting(std::string, size_t) override { return no(); }
   size_t waiting_in(std::string_view) const override { return 0; }
-  size_t live_in(job::State) const override { return 0; }
+  size_t jobs_in(job::State) const override { return 0; }
+  Answer<store::Queues> queues() override { return no(); }
+  Answer<std::optional<JobId>> key_holder(const TenantId&, std::string) override { return no(); }
   Answer<bool> acquire(std::string, store::LeaseRequest) override { return no(); }
   Answer<bool> renew(std::string, store::LeaseRequest) override { return no(); }
   Answer<void> release(std::string, std::string) override { return no(); }
-  Answer<void> sign_of_life(std::string) override { return no(); }
+  Answer<WallTime> sign_of_life(std::string) override { return no(); }
   Answer<std::vector<store::Timer>> due_timers(WallTime, size_t) override { return no(); }
   Answer<void> put_dead_letter(store::DeadLetter) override { return no(); }
   Answer<std::optional<store::DeadLetter>> dead_letter(const JobId&) override { return no(); }
@@ -80,6 +83,14 @@ class MessagesOnlyStore final : public store::Store {
   Answer<std::optional<store::Blob>> blob(std::string) override { return no(); }
   Answer<bool> erase_blob(std::string) override { return no(); }
   Answer<int64_t> add(std::string, int64_t) override { return no(); }
+  Answer<std::vector<bool>> processed(std::vector<std::string>) override { return no(); }
+  Answer<bool> swap_blob(std::string, std::optional<std::string>, store::Blob) override {
+    return no();
+  }
+  Answer<void> put_workers(store::Blob, std::vector<WorkerId>) override { return no(); }
+  Answer<store::BreakerAnswer> breaker(std::string, store::BreakerEvent, WallTime) override {
+    return no();
+  }
   Answer<size_t> retire(WallTime, size_t) override { return no(); }
 
  private:

@@ -20,19 +20,19 @@ TEST(ApiKeys, AreReadFromWordsAndJson) {
   ASSERT_TRUE(
       keys.add_all(R"([{"key":"k3","tenant":"t","role":"user","expires_at":1}])").has_value());
   ASSERT_TRUE(keys.add_all(R"({"keys":["k4"]})").has_value());
-  EXPECT_TRUE(keys.find("root", kNow)->all_tenants);
-  EXPECT_EQ(keys.find("k1", kNow)->tenant, TenantId("acme"));
-  EXPECT_EQ(keys.find("k1", kNow)->role, Role::kViewer);
-  EXPECT_EQ(keys.find("k1", kNow)->principal, "bob");
-  EXPECT_EQ(keys.find("k2", kNow)->role, Role::kAdmin);
-  EXPECT_EQ(keys.find("k3", kNow), nullptr) << "it has expired";
-  EXPECT_NE(keys.find("k4", kNow), nullptr);
-  EXPECT_EQ(keys.find("k5", kNow), nullptr);
+  EXPECT_TRUE(keys.find(ApiKeys::hash_of("root"), kNow)->all_tenants);
+  EXPECT_EQ(keys.find(ApiKeys::hash_of("k1"), kNow)->tenant, TenantId("acme"));
+  EXPECT_EQ(keys.find(ApiKeys::hash_of("k1"), kNow)->role, Role::kViewer);
+  EXPECT_EQ(keys.find(ApiKeys::hash_of("k1"), kNow)->principal, "bob");
+  EXPECT_EQ(keys.find(ApiKeys::hash_of("k2"), kNow)->role, Role::kAdmin);
+  EXPECT_EQ(keys.find(ApiKeys::hash_of("k3"), kNow), nullptr) << "it has expired";
+  EXPECT_NE(keys.find(ApiKeys::hash_of("k4"), kNow), nullptr);
+  EXPECT_EQ(keys.find(ApiKeys::hash_of("k5"), kNow), nullptr);
 }
 
 TEST(ApiKeys, AWrongEntryIsNamed) {
-  for (const char* text :
-       {"a:k:king", "[{\"tenant\":\"t\"}]", "[1]", "{\"keys\":[", "k,k", "a:b:admin:c:d"}) {
+  for (const char* text : {"a:k:king", "[{\"tenant\":\"t\"}]", "[1]", "{\"keys\":[", "k,k",
+                           "a:b:admin:c:d", "a:b:admin:\xff", "\xff:b"}) {
     ApiKeys keys;
     auto added = keys.add_all(text);
     ASSERT_FALSE(added.has_value()) << text;
@@ -99,6 +99,40 @@ TEST_F(GatekeeperTest, WithoutKeysOnlyThisMachineAndItsOwnPagesAreServed) {
   EXPECT_TRUE(caller->all_tenants);
 }
 
+TEST_F(GatekeeperTest, AHostIsTheSameInCapitals) {
+  Gatekeeper open({}, none_);
+  EXPECT_EQ(status(open.check_origin(request({{"host", "LOCALHOST:8081"}}), here_)), 200);
+  Pairs own{{"host", "LocalHost:8081"}, {"origin", "http://localhost:8081"}};
+  EXPECT_EQ(status(open.check_origin(request(own), here_)), 200);
+}
+
+TEST_F(GatekeeperTest, WithoutKeysAnAddressIsHeldUpOnlyWhenThatWasAskedFor) {
+  Gatekeeper free({}, none_);
+  for (int i = 0; i < 5000; ++i) {
+    ASSERT_EQ(status(free.admit(request({}), here_, true, kNow, kTick)), 200);
+  }
+  AccessSettings settings;
+  settings.open_rate = {1, 2};
+  settings.open_public_rate = {1, 1};
+  Gatekeeper held(settings, none_);
+  for (int expected : {200, 200, 429}) {
+    EXPECT_EQ(status(held.admit(request({}), here_, true, kNow, kTick)), expected);
+  }
+  for (int expected : {200, 429}) {
+    EXPECT_EQ(status(held.admit(request({}), here_, false, kNow, kTick)), expected);
+  }
+  Peer other{"127.0.0.2", true};
+  EXPECT_EQ(status(held.admit(request({}), other, true, kNow, kTick)), 200);
+}
+
+TEST_F(GatekeeperTest, ALongPrincipalIsRefusedAndNotCut) {
+  Gatekeeper open({}, none_);
+  Pairs longest{{"x-principal-id", std::string(limits::kTenantBytesMax, 'p')}};
+  EXPECT_EQ(status(open.admit(request(longest), here_, true, kNow, kTick)), 200);
+  Pairs longer{{"x-principal-id", std::string(limits::kTenantBytesMax + 1, 'p')}};
+  EXPECT_EQ(status(open.admit(request(longer), here_, true, kNow, kTick)), 400);
+}
+
 TEST_F(GatekeeperTest, WithKeysACallerIsWhoItsKeySays) {
   Gatekeeper gatekeeper({}, keys_);
   EXPECT_EQ(status(gatekeeper.admit(request({}), there_, true, kNow, kTick)), 401);
@@ -110,6 +144,7 @@ TEST_F(GatekeeperTest, WithKeysACallerIsWhoItsKeySays) {
   EXPECT_EQ(bob->tenant, TenantId("acme"));
   EXPECT_EQ(bob->role, Role::kViewer);
   EXPECT_EQ(bob->principal, "bob");
+  EXPECT_TRUE(bob->principal_bound);
   EXPECT_FALSE(bob->all_tenants);
   Pairs other{{"x-api-key", "k1"}, {"x-tenant-id", "globex"}};
   EXPECT_EQ(status(gatekeeper.admit(request(other), there_, true, kNow, kTick)), 403);
@@ -163,6 +198,9 @@ TEST_F(GatekeeperTest, PagesOfAllowedOriginsMayCall) {
   Reply preflight = strict.preflight(request(ui));
   EXPECT_EQ(preflight.status, 204);
   EXPECT_NE(preflight.headers[0].second.find("PATCH"), std::string::npos);
+  for (const char* name : {"X-Principal-Role", "X-Idempotency-Key", "X-Tenant-ID"}) {
+    EXPECT_NE(preflight.headers[1].second.find(name), std::string::npos) << name;
+  }
 }
 
 }  // namespace

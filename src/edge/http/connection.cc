@@ -10,10 +10,9 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/status.hpp>
-#include <boost/beast/websocket/rfc6455.hpp>
 
 #include "base/text.h"
-#include "edge/http/api/text.h"
+#include "edge/http/request_reading.h"
 
 namespace fairlead::http {
 
@@ -25,19 +24,6 @@ namespace {
 
 constexpr auto kToken = asio::as_tuple(asio::use_awaitable);
 constexpr size_t kReadBytes = 16 << 10;
-
-std::optional<Method> method_of(bhttp::verb verb) {
-  if (verb == bhttp::verb::get || verb == bhttp::verb::head) return Method::kGet;
-  if (verb == bhttp::verb::post) return Method::kPost;
-  if (verb == bhttp::verb::put) return Method::kPut;
-  if (verb == bhttp::verb::patch) return Method::kPatch;
-  if (verb == bhttp::verb::delete_) return Method::kDelete;
-  return std::nullopt;
-}
-
-bool is_plain(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
-}
 
 // Counts as long as it lives.
 class Answering {
@@ -51,24 +37,47 @@ class Answering {
   std::atomic<size_t>& count_;
 };
 
-// What every answer carries.
-constexpr std::string_view kSecurityHeaders =
-    "X-Content-Type-Options: nosniff\r\n"
-    "X-Frame-Options: DENY\r\n"
-    "Referrer-Policy: no-referrer\r\n"
-    "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n";
-
 }  // namespace
 
-Connection::Connection(Server::Core& core, Listener& listener, EitherStream::Socket socket)
+std::string header_lines(const Pairs& headers) {
+  std::string lines;
+  for (const auto& [name, value] : headers) {
+    lines += name;
+    lines += ": ";
+    for (char c : value) lines += c == '\r' || c == '\n' ? ' ' : c;
+    lines += "\r\n";
+  }
+  return lines;
+}
+
+Connection::Connection(ServerCore& core, Listener& listener, EitherStream::Socket socket, Peer peer)
     : core_(core),
       listener_(listener),
       stream_(std::move(socket), listener.tls),
-      buffer_(limits::kHttpHeaderBytesMax + limits::kHttpBodyBytesMax),
-      signal_(core.context) {
-  boost::system::error_code ignored;
-  auto remote = stream_.socket().remote_endpoint(ignored);
-  peer_ = {remote.address().to_string(), remote.address().is_loopback()};
+      peer_(std::move(peer)),
+      buffer_(limits::kHttpHeaderBytesMax + core.settings.largest_body()),
+      signal_(core.context) {}
+
+const Pairs& security_headers() {
+  static const Pairs headers{
+      {"X-Content-Type-Options", "nosniff"},
+      {"X-Frame-Options", "DENY"},
+      {"Referrer-Policy", "no-referrer"},
+      {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"}};
+  return headers;
+}
+
+std::string Connection::common_head(const Request& request) const {
+  static const std::string security = header_lines(security_headers());
+  std::string head = security + "X-Request-Id: " + request_id_ + "\r\n";
+  Pairs cross_origin;
+  listener_.gatekeeper.add_cross_origin(request, cross_origin);
+  return head + header_lines(cross_origin);
+}
+
+// Some listeners serve until the very end.
+bool Connection::draining() const {
+  return core_.draining && !listener_.settings.through_drain;
 }
 
 void Connection::start(bool crowded) {
@@ -142,6 +151,7 @@ Connection::awaitable<void> Connection::serve(bool crowded) {
     if (error) co_return;
   }
   if (crowded) {
+    request_id_ = core_.new_request_id();
     Reply full = problem(503, "there are too many connections", "too_many_connections");
     co_await send(std::move(full.with("Retry-After", "5")), {}, false);
     close();
@@ -168,9 +178,11 @@ Connection::awaitable<bool> Connection::serve_one() {
   expire_after(timeouts.header);
   parser_.emplace();
   parser_->header_limit(limits::kHttpHeaderBytesMax);
-  parser_->body_limit(core_.settings.body_bytes_max);
+  body_bytes_max_ = core_.settings.largest_body();
+  parser_->body_limit(body_bytes_max_);
   {
     auto [error, bytes] = co_await bhttp::async_read_header(stream_, buffer_, *parser_, kToken);
+    if (!error) error = limit_body();
     if (error) {
       co_await refuse_unread(error);
       co_return false;
@@ -190,29 +202,40 @@ Connection::awaitable<bool> Connection::serve_one() {
   }
   deadline_.reset();
   std::optional<Answering> answering(core_.answering);
-  auto request = take_request();
+  WireRequest& message = parser_->get();
+  request_id_ = given_request_id(message).value_or("");
+  if (request_id_.empty()) request_id_ = core_.new_request_id();
+  head_only_ = message.method() == bhttp::verb::head;
+  auto request = read_request(message);
   if (!request) {
-    const bool keep_alive = parser_->keep_alive() && !core_.draining;
+    const bool keep_alive = parser_->keep_alive() && !draining();
     co_return co_await send(std::move(request.error()), {}, keep_alive);
   }
   Reply reply = co_await reply_to(*request);
   if (closed_) co_return false;
-  if (reply.stream) {
+  if (reply.stream && !head_only_) {
     answering.reset();
     auto wish = *std::move(reply.stream);
-    if (beast::websocket::is_upgrade(parser_->get())) {
-      co_await stream_web_socket(*request, std::move(wish));
-    } else {
-      co_await stream_events(*request, std::move(wish));
-    }
+    co_await stream(*request, std::move(wish));
     co_return false;
   }
-  const bool keep_alive = parser_->keep_alive() && !core_.draining;
+  const bool keep_alive = parser_->keep_alive() && !draining();
   co_return co_await send(std::move(reply), *request, keep_alive);
 }
 
+// By what the request is about, now that its head was read.
+boost::system::error_code Connection::limit_body() {
+  std::string_view target = parser_->get().target();
+  const bool job = parser_->get().method() == bhttp::verb::post &&
+                   target.substr(0, target.find('?')) == kSubmitPath;
+  body_bytes_max_ = job ? core_.settings.job_bytes_max : core_.settings.body_bytes_max;
+  parser_->body_limit(body_bytes_max_);
+  if (parser_->content_length().value_or(0) > body_bytes_max_) return bhttp::error::body_limit;
+  return {};
+}
+
 Connection::awaitable<void> Connection::refuse_unread(boost::system::error_code error) {
-  request_id_.clear();
+  request_id_ = core_.new_request_id();
   head_only_ = false;
   Reply reply;
   if (error == bhttp::error::header_limit) {
@@ -220,9 +243,8 @@ Connection::awaitable<void> Connection::refuse_unread(boost::system::error_code 
                     fmt::format("the headers have more than {} bytes", limits::kHttpHeaderBytesMax),
                     "headers_too_large");
   } else if (error == bhttp::error::body_limit) {
-    reply =
-        problem(413, fmt::format("the body has more than {} bytes", core_.settings.body_bytes_max),
-                "body_too_large");
+    reply = problem(413, fmt::format("the body has more than {} bytes", body_bytes_max_),
+                    "body_too_large");
   } else if (error.category() == bhttp::make_error_code(bhttp::error::bad_method).category() &&
              error != bhttp::error::end_of_stream && error != bhttp::error::partial_message) {
     reply = problem(400, "not an HTTP request: " + error.message(), "bad_http");
@@ -235,7 +257,7 @@ Connection::awaitable<void> Connection::refuse_unread(boost::system::error_code 
   if (!stream_.tls()) stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
   expire_after(core_.settings.timeouts.header);
   size_t drained = 0;
-  while (!closed_ && drained < 4 * limits::kHttpBodyBytesMax) {
+  while (!closed_ && drained < 4 * core_.settings.largest_body()) {
     buffer_.clear();
     auto [failed, bytes] = co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kToken);
     if (failed) co_return;
@@ -243,50 +265,8 @@ Connection::awaitable<void> Connection::refuse_unread(boost::system::error_code 
   }
 }
 
-std::expected<Request, Reply> Connection::take_request() {
-  auto& message = parser_->get();
-  Request request;
-  request_id_.clear();
-  head_only_ = message.method() == bhttp::verb::head;
-  for (const auto& field : message) {
-    request.headers.emplace_back(lower(std::string_view(field.name_string())), field.value());
-  }
-  std::string_view given = trim(request.header("x-request-id"));
-  request_id_ = !given.empty() && given.size() <= 128 && is_plain(given)
-                    ? std::string(given)
-                    : core_.random.token().substr(0, 16);
-
-  std::string_view target = message.target();
-  if (target.size() > limits::kHttpTargetBytesMax) {
-    return std::unexpected(problem(414,
-                                   fmt::format("the target has {} bytes, must have at most {}",
-                                               target.size(), limits::kHttpTargetBytesMax),
-                                   "target_too_long"));
-  }
-  if (!target.starts_with('/')) {
-    return std::unexpected(problem(400, "the target must begin with /", "bad_http"));
-  }
-  size_t mark = std::min(target.find('?'), target.size());
-  request.path = target.substr(0, mark);
-  auto query = parse_query(target.substr(std::min(mark + 1, target.size())));
-  if (!query) return std::unexpected(problem(400, query.error().message, "invalid_request"));
-  request.query = *std::move(query);
-  request.body = std::move(message.body());
-  if (message.method() != bhttp::verb::options) {
-    auto method = method_of(message.method());
-    if (!method) {
-      return std::unexpected(problem(
-          501,
-          fmt::format("{} is not served", std::string_view(message.method_string()).substr(0, 32)),
-          "method_not_served"));
-    }
-    request.method = *method;
-  }
-  return request;
-}
-
 Connection::awaitable<Reply> Connection::reply_to(Request& request) {
-  if (core_.draining) {
+  if (draining()) {
     co_return std::move(
         problem(503, "the server is stopping", "stopping").with("Retry-After", "1"));
   }
@@ -303,11 +283,8 @@ Connection::awaitable<Reply> Connection::reply_to(Request& request) {
   if (!caller) co_return std::move(caller.error());
   request.caller = *std::move(caller);
 
-  // The head stays here, for the answer; the body goes.
-  std::string body = std::exchange(request.body, {});
-  Request to_read = request;
-  to_read.body = std::move(body);
-  auto planned = api.plan(std::move(to_read), core_.tools);
+  auto planned = api.plan(request, core_.tools);
+  request.body = {};  // the head stays, for the answer
   if (!planned) co_return std::move(planned.error());
   if (core_.calls_out >= limits::kHttpCallsMax) {
     co_return std::move(
@@ -335,19 +312,11 @@ Connection::awaitable<bool> Connection::send(Reply reply, const Request& request
       reply = problem(500, "internal error", "internal_error");
     }
   }
-  listener_.gatekeeper.add_cross_origin(request, reply.headers);
   std::string out = fmt::format(
       "HTTP/1.1 {} {}\r\n", reply.status,
       std::string_view(bhttp::obsolete_reason(static_cast<bhttp::status>(reply.status))));
-  out += kSecurityHeaders;
-  if (!request_id_.empty()) out += "X-Request-Id: " + request_id_ + "\r\n";
-  for (const auto& [name, value] : reply.headers) {
-    out += name;
-    out += ": ";
-    // A value comes from a caller now and then: it never ends its line.
-    for (char c : value) out += c == '\r' || c == '\n' ? ' ' : c;
-    out += "\r\n";
-  }
+  out += common_head(request);
+  out += header_lines(reply.headers);
   if (reply.status != 204) {
     out += fmt::format("Content-Type: {}\r\nContent-Length: {}\r\n", reply.content_type,
                        reply.body.size());

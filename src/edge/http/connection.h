@@ -2,7 +2,6 @@
 // On the server's thread; the coroutine that serves it keeps it alive.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +19,7 @@ namespace fairlead::http {
 
 class Connection final : public std::enable_shared_from_this<Connection>, public EventHub::Reader {
  public:
-  Connection(Server::Core& core, Listener& listener, EitherStream::Socket socket);
+  Connection(ServerCore& core, Listener& listener, EitherStream::Socket socket, Peer peer);
 
   // `crowded`: there are too many; it is told so and closed.
   void start(bool crowded);
@@ -31,7 +30,8 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   void set_call(Bridge::CallId id) { call_ = id; }
   void answer(Reply reply);
 
-  bool deliver(const std::string& id, const StreamEvent& event) override;
+  void events_wait() override { wake(); }
+  void left_behind() override { close(); }
 
  private:
   template <class T>
@@ -42,31 +42,35 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   awaitable<void> serve(bool crowded);
   awaitable<bool> serve_one();
   awaitable<void> refuse_unread(boost::system::error_code error);
-  // The request of the parser; nothing when it was refused and answered.
-  std::expected<Request, Reply> take_request();
   awaitable<Reply> reply_to(Request& request);
   awaitable<bool> send(Reply reply, const Request& request, bool keep_alive);
   awaitable<bool> write(std::string_view bytes);
+  boost::system::error_code limit_body();
+  // What every answer carries, and what a page of another origin must be told.
+  std::string common_head(const Request& request) const;
+  bool draining() const;
   void expire_after(Duration duration);
   void wake();
   awaitable<void> wait_to_be_woken();
 
   // connection_stream.cc
+  awaitable<void> stream(const Request& request, StreamWish wish);
   awaitable<void> stream_events(const Request& request, StreamWish wish);
   awaitable<void> stream_web_socket(const Request& request, StreamWish wish);
   awaitable<void> watch_for_end();
-  std::string stream_head(const Request& request) const;
+  std::string event_frames();
 
-  Server::Core& core_;
+  ServerCore& core_;
   Listener& listener_;
   EitherStream stream_;
   Peer peer_;
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
+  size_t body_bytes_max_ = 0;  // of the request that is read
   std::string request_id_;
   bool head_only_ = false;
 
-  // Woken by an answer, a frame or the sweep.
+  // Woken by an answer, an event or the sweep.
   boost::asio::steady_timer signal_;
   bool woken_ = false;
   std::optional<MonotonicTime> deadline_;
@@ -77,13 +81,15 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   std::optional<Reply> answer_;
 
   Streaming streaming_ = Streaming::kNo;
-  std::deque<std::string> frames_;
-  size_t frames_bytes_ = 0;
   bool ping_due_ = false;
   MonotonicTime next_ping_{};
   MonotonicTime next_key_check_{};
   MonotonicTime heard_{};
   const Request* stream_request_ = nullptr;
 };
+
+const Pairs& security_headers();
+// A block of header lines. A value comes from a caller now and then: it never ends its line.
+std::string header_lines(const Pairs& headers);
 
 }  // namespace fairlead::http

@@ -1,6 +1,6 @@
-// A connection that became a stream of events: as server-sent events or as a WebSocket. Frames wait
-// in a bounded queue; a reader that falls behind is dropped and may come back with the id of the
-// last event it saw.
+// A connection that became a stream of events: as server-sent events or as a WebSocket. It takes
+// its events from the hub as fast as its reader takes them from it; one that does not take a
+// chunk in time is dropped, and may come back with the id of the last event it saw.
 #include <fmt/core.h>
 
 #include <boost/asio/as_tuple.hpp>
@@ -8,6 +8,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
 #include <boost/beast/websocket/stream.hpp>
 
 #include "base/text.h"
@@ -49,85 +50,33 @@ class Counted {
   std::atomic<size_t>& count_;
 };
 
+std::string as_server_sent(const EventHub::Told& told) {
+  return fmt::format("id: {}\nevent: {}\ndata: {}\n\n", told.id, told.event->name,
+                     told.event->data);
+}
+
+std::string as_message(const EventHub::Told& told) {
+  return fmt::format(R"({{"eventId":"{}",{})", told.id,
+                     std::string_view(told.event->data).substr(1));
+}
+
 }  // namespace
 
-bool Connection::deliver(const std::string& id, const StreamEvent& event) {
-  if (closed_) return false;
-  std::string frame;
-  if (streaming_ == Streaming::kEvents) {
-    frame = fmt::format("id: {}\nevent: {}\ndata: {}\n\n", id, event.name, event.data);
-  } else {
-    frame = fmt::format(R"({{"eventId":"{}",{})", id, std::string_view(event.data).substr(1));
-  }
-  frames_bytes_ += frame.size();
-  frames_.push_back(std::move(frame));
-  bool replaying = stream_request_ == nullptr;
-  size_t frames_max = replaying ? limits::kStreamReplayEvents + 2 : limits::kStreamFramesMax;
-  size_t bytes_max = replaying ? 2 * limits::kStreamReplayBytes : limits::kStreamBytesMax;
-  if (frames_.size() > frames_max || frames_bytes_ > bytes_max) {
-    // The hub forgets it with this answer; the coroutine ends when it runs again.
-    close();
-    return false;
-  }
-  wake();
-  return true;
-}
-
-std::string Connection::stream_head(const Request& request) const {
-  std::string head =
-      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
-      "X-Content-Type-Options: nosniff\r\nConnection: close\r\n";
-  head += "X-Request-Id: " + request_id_ + "\r\n";
-  Pairs headers;
-  listener_.gatekeeper.add_cross_origin(request, headers);
-  for (const auto& [name, value] : headers) head += name + ": " + value + "\r\n";
-  return head + "\r\n" +
-         fmt::format("retry: {}\n\n", limits::kStreamRetry / std::chrono::milliseconds(1));
-}
-
-// Whoever reads a stream sends nothing: anything that comes, or the end, ends it.
-Connection::awaitable<void> Connection::watch_for_end() {
-  char byte = 0;
-  auto [error, bytes] = co_await stream_.async_read_some(asio::buffer(&byte, 1), kToken);
-  (void)error;
-  (void)bytes;
-  close();
-}
-
-Connection::awaitable<void> Connection::stream_events(const Request& request, StreamWish wish) {
-  if (core_.hub.readers() >= limits::kStreamListenersMax) {
+Connection::awaitable<void> Connection::stream(const Request& request, StreamWish wish) {
+  if (core_.hub.readers() >= core_.settings.streams_max) {
     Reply full = problem(503, "there are too many readers of streams", "too_many_streams");
     co_await send(std::move(full.with("Retry-After", "5")), request, false);
     co_return;
   }
-  const ServerTimeouts& timeouts = core_.settings.timeouts;
   Counted counted(core_.stream_readers);
-  streaming_ = Streaming::kEvents;
-  frames_.push_back(stream_head(request));
-  core_.hub.add(this, std::move(wish), last_event_id(request));
   stream_request_ = &request;
-  MonotonicTime now = core_.clock.monotonic();
-  next_ping_ = now + timeouts.stream_ping;
-  next_key_check_ = now + timeouts.key_check;
-  asio::co_spawn(
-      core_.context,
-      [self = shared_from_this()]() -> awaitable<void> { co_await self->watch_for_end(); },
-      asio::detached);
-  while (!closed_) {
-    std::string bytes;
-    if (std::exchange(ping_due_, false)) bytes = ": ping\n\n";
-    while (!frames_.empty() && bytes.size() < limits::kStreamBytesMax) {
-      bytes += frames_.front();
-      frames_bytes_ -= std::min(frames_bytes_, frames_.front().size());
-      frames_.pop_front();
-    }
-    if (bytes.empty()) {
-      co_await wait_to_be_woken();
-      continue;
-    }
-    expire_after(timeouts.stream_write);
-    if (!co_await write(bytes)) break;
-    deadline_.reset();
+  heard_ = core_.clock.monotonic();
+  next_ping_ = heard_ + core_.settings.timeouts.stream_ping;
+  next_key_check_ = heard_ + core_.settings.timeouts.key_check;
+  if (websocket::is_upgrade(parser_->get())) {
+    co_await stream_web_socket(request, std::move(wish));
+  } else {
+    co_await stream_events(request, std::move(wish));
   }
   core_.hub.remove(this);
   streaming_ = Streaming::kNo;
@@ -135,18 +84,57 @@ Connection::awaitable<void> Connection::stream_events(const Request& request, St
   close();
 }
 
-Connection::awaitable<void> Connection::stream_web_socket(const Request& request, StreamWish wish) {
-  if (core_.hub.readers() >= limits::kStreamListenersMax) {
-    Reply full = problem(503, "there are too many readers of streams", "too_many_streams");
-    co_await send(std::move(full.with("Retry-After", "5")), request, false);
-    co_return;
+// Whoever reads a stream sends nothing: anything that comes, or the end, ends it.
+Connection::awaitable<void> Connection::watch_for_end() {
+  char byte = 0;
+  co_await stream_.async_read_some(asio::buffer(&byte, 1), kToken);
+  close();
+}
+
+// What waits, up to a chunk of it.
+std::string Connection::event_frames() {
+  std::string frames;
+  if (std::exchange(ping_due_, false)) frames = ": ping\n\n";
+  while (frames.size() < limits::kStreamChunkBytes) {
+    auto told = core_.hub.next(this);
+    if (!told) break;
+    frames += as_server_sent(*told);
   }
+  return frames;
+}
+
+Connection::awaitable<void> Connection::stream_events(const Request& request, StreamWish wish) {
+  streaming_ = Streaming::kEvents;
+  core_.hub.add(this, std::move(wish), last_event_id(request));
+  asio::co_spawn(
+      core_.context,
+      [self = shared_from_this()]() -> awaitable<void> { co_await self->watch_for_end(); },
+      asio::detached);
+  std::string frames = fmt::format(
+      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+      "Cache-Control: no-store\r\nConnection: close\r\n{}\r\nretry: {}\n\n",
+      common_head(request), limits::kStreamRetry / std::chrono::milliseconds(1));
+  while (!closed_) {
+    frames += event_frames();
+    if (frames.empty()) {
+      co_await wait_to_be_woken();
+      continue;
+    }
+    expire_after(core_.settings.timeouts.stream_write);
+    if (!co_await write(frames)) co_return;
+    deadline_.reset();
+    frames.clear();
+  }
+}
+
+Connection::awaitable<void> Connection::stream_web_socket(const Request& request, StreamWish wish) {
   const ServerTimeouts& timeouts = core_.settings.timeouts;
   auto socket = std::make_shared<websocket::stream<EitherStream&>>(stream_);
   socket->read_message_max(kFromReaderBytesMax);
   socket->set_option(websocket::stream_base::decorator(
       [protocol = agreed_protocol(request), id = request_id_](websocket::response_type& response) {
         if (!protocol.empty()) response.set("Sec-WebSocket-Protocol", protocol);
+        for (const auto& [name, value] : security_headers()) response.set(name, value);
         response.set("X-Request-Id", id);
       }));
   expire_after(timeouts.header);
@@ -155,16 +143,10 @@ Connection::awaitable<void> Connection::stream_web_socket(const Request& request
     if (error) co_return;
   }
   deadline_.reset();
-  Counted counted(core_.stream_readers);
   streaming_ = Streaming::kWebSocket;
-  MonotonicTime now = core_.clock.monotonic();
-  heard_ = now;
-  next_ping_ = now + timeouts.stream_ping;
-  next_key_check_ = now + timeouts.key_check;
   socket->control_callback(
       [this](websocket::frame_type, beast::string_view) { heard_ = core_.clock.monotonic(); });
   core_.hub.add(this, std::move(wish), last_event_id(request));
-  stream_request_ = &request;
   // Reads, so that pings, pongs and the end are heard; what a reader says is not listened to.
   auto listen = [self = shared_from_this(), socket]() -> awaitable<void> {
     beast::flat_buffer said(kFromReaderBytesMax);
@@ -183,27 +165,21 @@ Connection::awaitable<void> Connection::stream_web_socket(const Request& request
     if (std::exchange(ping_due_, false)) {
       expire_after(timeouts.stream_write);
       auto [error] = co_await socket->async_ping({}, kToken);
-      if (error) break;
+      if (error) co_return;
       deadline_.reset();
     }
-    if (frames_.empty()) {
-      frames_bytes_ = 0;
+    auto told = core_.hub.next(this);
+    if (!told) {
       if (!ping_due_) co_await wait_to_be_woken();
       continue;
     }
-    std::string frame = std::move(frames_.front());
-    frames_.pop_front();
-    frames_bytes_ -= std::min(frames_bytes_, frame.size());
+    const std::string message = as_message(*told);
     expire_after(timeouts.stream_write);
-    auto [error, bytes] = co_await socket->async_write(asio::buffer(frame), kToken);
+    auto [error, bytes] = co_await socket->async_write(asio::buffer(message), kToken);
     (void)bytes;
-    if (error) break;
+    if (error) co_return;
     deadline_.reset();
   }
-  core_.hub.remove(this);
-  streaming_ = Streaming::kNo;
-  stream_request_ = nullptr;
-  close();
 }
 
 }  // namespace fairlead::http

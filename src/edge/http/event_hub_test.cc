@@ -2,24 +2,52 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json/parse.hpp>
+
+#include "cordum/agent/v1/buspacket.pb.h"
+
 namespace fairlead::http {
 namespace {
 
+using Words = std::vector<std::string>;
+
 struct Recorder : EventHub::Reader {
-  bool deliver(const std::string& id, const StreamEvent& event) override {
-    if (seen.size() == most) return false;
-    seen.push_back(event.name + " " + event.data);
-    last_id = id;
-    return true;
+  void events_wait() override { ++woken; }
+  void left_behind() override { gone = true; }
+
+  // Takes what there is; of a commit its revision is told, of others their name.
+  Words take(EventHub& hub, size_t most = 1'000'000) {
+    Words all;
+    while (all.size() < most) {
+      auto told = hub.next(this);
+      if (!told) break;
+      last_id = told->id;
+      json::value data = json::parse(told->event->data);
+      const json::value* revision = data.as_object().if_contains("revision");
+      all.push_back(revision ? std::to_string(revision->to_number<int>()) : told->event->name);
+    }
+    return all;
   }
-  std::vector<std::string> seen;
+
+  int woken = 0;
+  bool gone = false;
   std::string last_id;
-  size_t most = 100'000;
 };
 
-StreamEvent event(std::string data, std::string job = "j", std::string tenant = "t",
-                  uint64_t revision = 0) {
-  return {"e", std::move(job), TenantId(tenant), std::move(data), revision};
+TappedEvent commit(uint64_t revision, const char* job = "j", const char* tenant = "t",
+                   std::string text = {}) {
+  auto record = std::make_shared<job::Record>();
+  record->id = JobId(job);
+  record->tenant = TenantId(tenant);
+  record->revision = Revision(revision);
+  record->error_message = std::move(text);
+  return {.record = std::move(record)};
+}
+TappedEvent heartbeat(size_t bytes = 0) {
+  cordum::agent::v1::BusPacket packet;
+  packet.mutable_heartbeat()->set_worker_id("w");
+  packet.mutable_heartbeat()->set_region(std::string(bytes, 'x'));
+  return {.kind = TappedEvent::Kind::kPacket, .bytes = packet.SerializeAsString(), .passing = true};
 }
 StreamWish everything() {
   return {true, {}, {}, {}, {}, 0};
@@ -31,74 +59,151 @@ TEST(EventHub, AReaderGetsWhatItWants) {
   hub.add(&all, everything(), "");
   hub.add(&tenant, {false, TenantId("t"), {}, {}, {}, 0}, "");
   hub.add(&job, {true, {}, "j", {}, {}, 0}, "");
-  hub.publish(event("1"));
-  hub.publish(event("2", "k", "u"));
-  hub.publish(event("3", "", ""));
-  EXPECT_EQ(all.seen.size(), 3u);
-  EXPECT_EQ(tenant.seen, std::vector<std::string>{"e 1"});
-  EXPECT_EQ(job.seen, std::vector<std::string>{"e 1"});
+  hub.publish(commit(1));
+  hub.publish(commit(2, "k", "u"));
+  hub.publish(heartbeat());
+  EXPECT_EQ(all.take(hub), (Words{"1", "2", "worker.heartbeat"}));
+  EXPECT_EQ(tenant.take(hub), Words{"1"});
+  EXPECT_EQ(job.take(hub), Words{"1"});
+  EXPECT_EQ(tenant.woken, 1);
   hub.remove(&all);
-  hub.publish(event("4"));
-  EXPECT_EQ(all.seen.size(), 3u);
+  hub.publish(commit(4));
+  EXPECT_EQ(all.take(hub), Words{});
+}
+
+TEST(EventHub, AReaderIsWokenForWhatItWantsOnceItHasTakenAllBefore) {
+  EventHub hub("life");
+  Recorder reader;
+  hub.add(&reader, everything(), "");
+  for (int i = 1; i <= 3; ++i) hub.publish(commit(i));
+  EXPECT_EQ(reader.woken, 1);
+  EXPECT_EQ(reader.take(hub).size(), 3u);
+  hub.publish(commit(4));
+  EXPECT_EQ(reader.woken, 2);
 }
 
 TEST(EventHub, OneWhoReturnsGetsWhatItMissed) {
   EventHub hub("life");
   Recorder first;
   hub.add(&first, everything(), "");
-  hub.publish(event("1"));
+  hub.publish(commit(1));
+  EXPECT_EQ(first.take(hub), Words{"1"});
   hub.remove(&first);
-  hub.publish(event("2"));
-  hub.publish(event("3"));
+  hub.publish(commit(2));
+  hub.publish(commit(3));
   Recorder back;
   hub.add(&back, everything(), first.last_id);
-  EXPECT_EQ(back.seen, (std::vector<std::string>{"e 2", "e 3"}));
+  EXPECT_EQ(back.take(hub), (Words{"2", "3"}));
+}
+
+TEST(EventHub, OneWhoMissedManyGetsThemAllWhileMoreHappen) {
+  EventHub hub("life");
+  for (int i = 1; i <= 5000; ++i) hub.publish(commit(i));
+  Recorder back;
+  hub.add(&back, everything(), "life-1");
+  Words all;
+  for (int more = 5001; more <= 6000; ++more) {
+    hub.publish(commit(more));
+    for (std::string& one : back.take(hub, 10)) all.push_back(std::move(one));
+  }
+  for (std::string& one : back.take(hub)) all.push_back(std::move(one));
+  ASSERT_EQ(all.size(), 5999u);
+  for (int i = 0; i < 5999; ++i) EXPECT_EQ(all[i], std::to_string(i + 2));
+  EXPECT_FALSE(back.gone);
 }
 
 TEST(EventHub, AGapIsTold) {
   EventHub hub("life");
-  hub.publish(event("1"));
+  hub.publish(commit(1));
   Recorder other_life, nonsense, future;
   hub.add(&other_life, everything(), "old-1");
   hub.add(&nonsense, everything(), "life-x");
   hub.add(&future, everything(), "life-999");
-  for (const Recorder* reader : {&other_life, &nonsense, &future}) {
-    ASSERT_EQ(reader->seen.size(), 2u);
-    EXPECT_TRUE(reader->seen[0].starts_with("stream.gap"));
-    EXPECT_EQ(reader->seen[1], "e 1");
+  for (Recorder* reader : {&other_life, &nonsense, &future}) {
+    EXPECT_EQ(reader->take(hub), (Words{"stream.gap", "1"}));
   }
-  for (size_t i = 0; i < limits::kStreamReplayEvents + 10; ++i) hub.publish(event("x"));
+}
+
+TEST(EventHub, AGapIsToldWhenNobodyListenedForAWhile) {
+  EventHub hub("life");
+  Recorder reader;
+  hub.add(&reader, everything(), "");
+  hub.publish(commit(1));
+  EXPECT_EQ(reader.take(hub), Words{"1"});
+  hub.remove(&reader);
+  hub.forget();
+  Recorder back;
+  hub.add(&back, everything(), reader.last_id);
+  hub.publish(commit(9));
+  EXPECT_EQ(back.take(hub), (Words{"stream.gap", "9"}));
+  Recorder again;
+  hub.add(&again, everything(), back.last_id);
+  EXPECT_EQ(again.take(hub), Words{});
+}
+
+TEST(EventHub, EveryReaderIsToldOfEventsThatWereLostOnTheWay) {
+  EventHub hub("life");
+  Recorder all, job;
+  hub.add(&all, everything(), "");
+  hub.add(&job, {false, TenantId("t"), "j", {}, {}, 0}, "");
+  hub.publish({.kind = TappedEvent::Kind::kGap});
+  EXPECT_EQ(all.take(hub), Words{"stream.gap"});
+  EXPECT_EQ(job.take(hub), Words{"stream.gap"});
+}
+
+TEST(EventHub, WhatIsRememberedIsBoundedByBytes) {
+  EventHub hub("life");
+  constexpr int kMegabytes = 2 * (limits::kStreamReplayBytes >> 20);
+  for (int i = 1; i <= kMegabytes; ++i) {
+    hub.publish(commit(i, "j", "t", std::string(1 << 20, 'x')));
+  }
   Recorder late;
   hub.add(&late, everything(), "life-1");
-  EXPECT_TRUE(late.seen[0].starts_with("stream.gap"));
-  EXPECT_EQ(late.seen.size(), 1 + limits::kStreamReplayEvents);
+  Words got = late.take(hub);
+  EXPECT_EQ(got.front(), "stream.gap");
+  EXPECT_EQ(got.back(), std::to_string(kMegabytes));
+  EXPECT_GT(got.size(), 30u);
+  EXPECT_LE(got.size(), 1 + (limits::kStreamReplayBytes >> 20));
 }
 
-TEST(EventHub, WhatIsRememberedIsBoundedByBytesToo) {
+TEST(EventHub, AReaderWhoseNextEventIsForgottenIsLeftBehind) {
   EventHub hub("life");
-  for (int i = 0; i < 20; ++i) hub.publish(event(std::string(1 << 20, 'x')));
-  Recorder late;
-  hub.add(&late, everything(), "life-0");
-  EXPECT_LE(late.seen.size(), 1 + limits::kStreamReplayBytes / (1 << 20));
+  Recorder slow, other;
+  hub.add(&slow, everything(), "");
+  hub.add(&other, {true, {}, "another", {}, {}, 0}, "");
+  for (int i = 0; i < 100 && !slow.gone; ++i) {
+    hub.publish(commit(1, "j", "t", std::string(1 << 20, 'x')));
+  }
+  EXPECT_TRUE(slow.gone);
+  EXPECT_FALSE(other.gone) << "it wanted none of them";
+  EXPECT_EQ(hub.readers(), 1u);
+  EXPECT_EQ(slow.take(hub), Words{});
 }
 
-TEST(EventHub, AReaderThatFallsBehindIsForgotten) {
+TEST(EventHub, HeartbeatsPushNothingOutAndHurtNobody) {
   EventHub hub("life");
   Recorder slow;
-  slow.most = 2;
   hub.add(&slow, everything(), "");
-  for (int i = 0; i < 5; ++i) hub.publish(event("x"));
-  EXPECT_EQ(slow.seen.size(), 2u);
-  EXPECT_EQ(hub.readers(), 0u);
+  hub.publish(commit(1));
+  for (size_t i = 0; i < 2 * (limits::kStreamReplayBytes >> 16); ++i)
+    hub.publish(heartbeat(1 << 16));
+  EXPECT_FALSE(slow.gone);
+  Words got = slow.take(hub);
+  EXPECT_EQ(got.front(), "1");
+  EXPECT_LT(got.size(), 2 + (limits::kStreamPassingBytes >> 15)) << "old ones are left out";
+  Recorder back;
+  hub.add(&back, everything(), "life-1");
+  EXPECT_NE(back.take(hub, 1), Words{"stream.gap"});
 }
 
 TEST(EventHub, AJobsStreamBeginsWithWhatItIsAndWhatFollowed) {
   EventHub hub("life");
-  hub.publish(event("old", "j", "t", 1));
-  hub.publish(event("new", "j", "t", 3));
+  hub.publish(commit(1));
+  hub.publish(commit(3));
   Recorder reader;
-  hub.add(&reader, {false, TenantId("t"), "j", "now", "2", 2}, "");
-  EXPECT_EQ(reader.seen, (std::vector<std::string>{"now 2", "e new"}));
+  hub.add(&reader, {false, TenantId("t"), "j", "now", "{}", 2}, "");
+  hub.publish(commit(4));
+  EXPECT_EQ(reader.take(hub), (Words{"now", "3", "4"}));
 }
 
 }  // namespace

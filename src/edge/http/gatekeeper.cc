@@ -17,7 +17,8 @@ std::string_view name_of_host(std::string_view host) {
   return host.substr(0, host.find(':'));
 }
 
-bool is_this_machine(std::string_view name) {
+bool is_this_machine(std::string_view given) {
+  std::string name = lower(given);
   return name == "localhost" || name == "127.0.0.1" || name == "[::1]";
 }
 
@@ -67,12 +68,14 @@ Gatekeeper::Gatekeeper(AccessSettings settings, std::shared_ptr<const ApiKeys> k
     : settings_(std::move(settings)),
       keys_(std::move(keys)),
       by_key_(settings_.rate),
-      by_address_(settings_.public_rate) {}
+      by_address_(settings_.public_rate),
+      open_(settings_.open_rate),
+      open_public_(settings_.open_public_rate) {}
 
 bool Gatekeeper::origin_allowed(std::string_view origin, std::string_view host) const {
   std::string_view origin_host = host_of_origin(origin);
   if (origin_host.empty()) return false;
-  if (origin_host == host) return true;
+  if (lower(origin_host) == lower(host)) return true;
   if (open()) return false;
   if (!settings_.allowed_origins.empty()) {
     return std::ranges::any_of(settings_.allowed_origins, [&](const std::string& allowed) {
@@ -110,42 +113,52 @@ std::expected<void, Reply> Gatekeeper::check_origin(const Request& request,
   return {};
 }
 
-const KeyHolder* Gatekeeper::key_holder(const Request& request, WallTime wall) const {
-  std::string key = shown_key(request);
-  return key.empty() ? nullptr : keys_->find(key, wall);
+bool Gatekeeper::still_holds(const Request& request, WallTime wall) const {
+  return open() || keys_->find(ApiKeys::hash_of(shown_key(request)), wall) != nullptr;
 }
 
-bool Gatekeeper::still_holds(const Request& request, WallTime wall) const {
-  return open() || key_holder(request, wall) != nullptr;
+// How long a caller has to wait for its turn.
+Duration Gatekeeper::wait_of(const std::string& hash, bool known, const Peer& peer, bool needs_key,
+                             MonotonicTime now) {
+  if (open()) return (needs_key ? open_ : open_public_).take(peer.address, now);
+  return known ? by_key_.take(hash, now) : by_address_.take(peer.address, now);
 }
 
 std::expected<Caller, Reply> Gatekeeper::admit(const Request& request, const Peer& peer,
                                                bool needs_key, WallTime wall, MonotonicTime now) {
-  std::string_view tenant = tenant_named(request);
-  if (tenant.size() > limits::kTenantBytesMax) {
+  auto too_long = [](const char* what, size_t bytes) {
     return std::unexpected(problem(400,
-                                   fmt::format("the tenant has {} bytes, must have at most {}",
-                                               tenant.size(), limits::kTenantBytesMax),
+                                   fmt::format("the {} has {} bytes, must have at most {}", what,
+                                               bytes, limits::kTenantBytesMax),
                                    "invalid_request"));
+  };
+  std::string_view tenant = tenant_named(request);
+  if (tenant.size() > limits::kTenantBytesMax) return too_long("tenant", tenant.size());
+  std::string_view principal = trim(request.header("x-principal-id"));
+  if (principal.size() > limits::kTenantBytesMax) return too_long("principal", principal.size());
+
+  KeyHolder everybody{TenantId("default"), Role::kAdmin, {}, true, {}};
+  const KeyHolder* holder = &everybody;
+  std::string hash;
+  if (!open()) {
+    std::string key = shown_key(request);
+    if (!key.empty()) hash = ApiKeys::hash_of(key);
+    holder = key.empty() ? nullptr : keys_->find(hash, wall);
+  }
+  if (Duration wait = wait_of(hash, holder, peer, needs_key, now); wait > Duration(0)) {
+    return std::unexpected(too_many(wait));
   }
   Caller caller;
-  caller.principal = trim(request.header("x-principal-id")).substr(0, limits::kTenantBytesMax);
-  KeyHolder everybody{TenantId("default"), Role::kAdmin, {}, true, {}};
-  const KeyHolder* holder = open() ? &everybody : key_holder(request, wall);
+  caller.principal = principal;
   if (!holder) {
-    if (Duration wait = by_address_.take(peer.address, now); wait > Duration(0)) {
-      return std::unexpected(too_many(wait));
-    }
     if (!needs_key) return caller;
     return std::unexpected(
         std::move(problem(401, "unauthorized", "unauthorized").with("WWW-Authenticate", "Bearer")));
   }
-  if (!open()) {
-    if (Duration wait = by_key_.take(shown_key(request), now); wait > Duration(0)) {
-      return std::unexpected(too_many(wait));
-    }
+  if (!holder->principal.empty()) {
+    caller.principal = holder->principal;
+    caller.principal_bound = true;
   }
-  if (!holder->principal.empty()) caller.principal = holder->principal;
   caller.role = holder->role;
   caller.tenant = holder->tenant;
   caller.all_tenants = holder->all_tenants && tenant.empty();
@@ -163,7 +176,8 @@ void Gatekeeper::add_cross_origin(const Request& request, Pairs& headers) const 
   if (origin.empty() || !origin_allowed(origin, trim(request.header("host")))) return;
   headers.emplace_back("Access-Control-Allow-Origin", origin);
   headers.emplace_back("Access-Control-Allow-Credentials", "true");
-  headers.emplace_back("Access-Control-Expose-Headers", "X-Request-Id, X-Trace-Id, Retry-After");
+  headers.emplace_back("Access-Control-Expose-Headers",
+                       "X-Request-Id, X-Trace-Id, X-Cache, X-Next-Cursor, Retry-After");
   headers.emplace_back("Vary", "Origin");
 }
 
@@ -172,7 +186,8 @@ Reply Gatekeeper::preflight(const Request&) const {
   reply.with("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE, OPTIONS");
   reply.with("Access-Control-Allow-Headers",
              "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-API-Key, "
-             "X-Cordum-Profile, X-Cordum-Tenant, X-Principal-Id, X-Request-Id, X-Tenant-ID");
+             "X-Cordum-Profile, X-Cordum-Tenant, X-Idempotency-Key, X-Principal-Id, "
+             "X-Principal-Role, X-Request-Id, X-Tenant-ID");
   reply.with("Access-Control-Max-Age", "600");
   return reply;
 }

@@ -22,6 +22,9 @@ struct AccessSettings {
   // Of a key; and of an address that shows none.
   Rate rate{limits::kHttpRatePerSecond, limits::kHttpRateBurst};
   Rate public_rate{limits::kHttpPublicRatePerSecond, limits::kHttpPublicRateBurst};
+  // Where there are no keys: of an address, and of its calls that would need none.
+  Rate open_rate{};
+  Rate open_public_rate{};
 };
 
 struct Peer {
@@ -51,12 +54,15 @@ class Gatekeeper {
 
  private:
   bool origin_allowed(std::string_view origin, std::string_view host) const;
-  const KeyHolder* key_holder(const Request& request, WallTime wall) const;
+  Duration wait_of(const std::string& hash, bool known, const Peer& peer, bool needs_key,
+                   MonotonicTime now);
 
   AccessSettings settings_;
   std::shared_ptr<const ApiKeys> keys_;
-  RateLimiter by_key_;
+  RateLimiter by_key_;  // by what the key is known by
   RateLimiter by_address_;
+  RateLimiter open_;
+  RateLimiter open_public_;
 };
 
 // The key that a request shows: Authorization, X-API-Key, or a WebSocket's subprotocol. "": none.

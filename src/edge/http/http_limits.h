@@ -24,6 +24,9 @@ inline constexpr Duration kHttpIdleTimeout = 120s;
 // A call that the loop has not answered by then is answered with 503; it goes on.
 inline constexpr Duration kHttpCallTimeout = 30s;
 inline constexpr Duration kHttpHealthTimeout = 2s;
+// A job that was handed in and whose admission was put off is waited for: several tries of it.
+inline constexpr Duration kAdmissionWait = 5s;
+inline constexpr Duration kAdmissionPollEvery = 100ms;
 inline constexpr Duration kHttpSweepEvery = 1s;
 
 // --- Rates -----------------------------------------------------------------------------------
@@ -41,23 +44,27 @@ inline constexpr size_t kApiKeyBytesMax = 512;
 inline constexpr size_t kJsonDepthMax = 64;
 inline constexpr size_t kPromptCharactersMax = 50'000;
 inline constexpr size_t kSubmitLabelsMax = 50;
-inline constexpr size_t kSubmitLabelNameBytesMax = 256;
-inline constexpr size_t kSubmitLabelValueBytesMax = 4096;
 inline constexpr size_t kSubmitTagsMax = 50;
 inline constexpr size_t kSubmitTextBytesMax = 1024;
 inline constexpr size_t kListPageMax = 500;
-// Records that one page of a filtered list may look at; the page may be short and yet not the last.
+// Jobs or dead letters that one page of a list may look at; it may be short and yet not the last.
 inline constexpr size_t kListVisitsMax = 20'000;
 // Jobs or dead letters that one bulk call acts on.
 inline constexpr size_t kBulkMax = 1000;
 // A bulk call that staggers must end before its connection is given up.
 inline constexpr Duration kBulkStaggerTotalMax = 20s;
-// Live jobs looked at for the numbers of all queues.
-inline constexpr size_t kQueueVisitsMax = 20'000;
+// Rates are those of the last minute, as samples of the counters tell.
+inline constexpr Duration kRateWindow = 60s;
+inline constexpr Duration kRateSampleEvery = 5s;
+// The numbers of the server are counted at most this often.
+inline constexpr Duration kStatusFor = 1s;
 // Topics named to a caller who asked for one that is not there.
 inline constexpr size_t kTopicsNamedMax = 20;
 // A stored payload that is shown in an answer; a larger one is fetched from the payload listener.
 inline constexpr size_t kPayloadShownBytesMax = 4 << 20;
+// A result that is sent as it is: twice what a worker lets a program write if it is not told. It is
+// in memory until the caller has read it.
+inline constexpr size_t kResultBytesMax = 16 << 20;
 inline constexpr size_t kPoolNameBytesMax = 63;
 inline constexpr size_t kPoolNameBytesMin = 3;
 inline constexpr int64_t kDrainSecondsDefault = 300;
@@ -67,18 +74,22 @@ inline constexpr size_t kPoolBookEntriesMax = 10'000;
 
 // --- Event streams ---------------------------------------------------------------------------
 inline constexpr size_t kStreamListenersMax = 1000;
-// What a reader may be behind before it is dropped.
-inline constexpr size_t kStreamFramesMax = 256;
-inline constexpr size_t kStreamBytesMax = 1 << 20;
-// What a reader who returns may have missed.
-inline constexpr size_t kStreamReplayEvents = 4096;
-inline constexpr size_t kStreamReplayBytes = 8 << 20;
+// Events that are remembered for all readers together: how far one may be behind, and what one who
+// returns may have missed. Half a minute and more at 500 jobs a second.
+inline constexpr size_t kStreamReplayBytes = 64 << 20;
+// And those that are worth nothing later.
+inline constexpr size_t kStreamPassingBytes = 4 << 20;
+// What one reader is given at once; it has Timeouts::stream_write for it.
+inline constexpr size_t kStreamChunkBytes = 64 << 10;
+// Events on their way from the loop to the thread of the readers; further ones are lost to them.
+inline constexpr size_t kStreamTransitBytes = 32 << 20;
 // Events are gathered for so long after the last reader left.
 inline constexpr Duration kStreamReplayFor = 5min;
 inline constexpr Duration kStreamPingEvery = 30s;
 inline constexpr Duration kStreamRetry = 2s;
 
 static_assert(kHttpHeaderTimeout < kHttpReadTimeout);
+static_assert(kAdmissionWait > 3 * kRetryStore && kAdmissionWait < kHttpCallTimeout);
 static_assert(kBulkStaggerTotalMax < kHttpCallTimeout, "a staggered call is answered in time");
 static_assert(kHttpSweepEvery < kHttpHealthTimeout);
 static_assert(kListPageMax <= kScanMax);

@@ -29,7 +29,15 @@ Result<void> ApiKeys::add(std::string_view key, KeyHolder holder) {
                 fmt::format("there are more than {} keys", limits::kApiKeysMax));
   }
   if (holder.tenant.empty()) holder.tenant = TenantId("default");
-  if (!by_hash_.emplace(sha256(key), std::move(holder)).second) {
+  const std::string& principal = holder.principal;
+  for (const std::string* name : {&holder.tenant.str(), &principal}) {
+    if (name->size() > limits::kTenantBytesMax || !is_utf8(*name)) {
+      return fail(ErrorCode::kInvalid, fmt::format("a tenant and a principal have at most {} bytes "
+                                                   "of UTF-8",
+                                                   limits::kTenantBytesMax));
+    }
+  }
+  if (!by_hash_.emplace(hash_of(key), std::move(holder)).second) {
     return fail(ErrorCode::kInvalid, "a key is given twice");
   }
   return {};
@@ -134,8 +142,12 @@ Result<void> ApiKeys::add_words(std::string_view text) {
   return {};
 }
 
-const KeyHolder* ApiKeys::find(std::string_view key, WallTime now) const {
-  auto found = by_hash_.find(sha256(trim(key)));
+std::string ApiKeys::hash_of(std::string_view key) {
+  return sha256(trim(key));
+}
+
+const KeyHolder* ApiKeys::find(const std::string& hash, WallTime now) const {
+  auto found = by_hash_.find(hash);
   if (found == by_hash_.end()) return nullptr;
   const KeyHolder& holder = found->second;
   return holder.expires_at && *holder.expires_at <= now ? nullptr : &holder;

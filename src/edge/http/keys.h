@@ -35,8 +35,10 @@ class ApiKeys {
   bool empty() const { return by_hash_.empty(); }
   size_t size() const { return by_hash_.size(); }
 
+  // By what a key is known here.
+  static std::string hash_of(std::string_view key);
   // nullptr when there is none, or it has expired.
-  const KeyHolder* find(std::string_view key, WallTime now) const;
+  const KeyHolder* find(const std::string& hash, WallTime now) const;
 
  private:
   Result<void> add(std::string_view key, KeyHolder holder);

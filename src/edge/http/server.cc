@@ -3,9 +3,7 @@
 #include <fmt/core.h>
 
 #include <boost/asio/post.hpp>
-#include <boost/json/serialize.hpp>
 
-#include "edge/http/api/event_json.h"
 #include "edge/http/connection.h"
 #include "edge/http/server_core.h"
 
@@ -14,13 +12,21 @@ namespace fairlead::http {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-Server::Core::Core(Loop& given_loop, Backend& given_backend, ServerSettings given)
+// The same certificate, as Asio's streams take it.
+static std::shared_ptr<asio::ssl::context> for_streams(
+    const std::shared_ptr<const edge::TlsContext>& tls) {
+  if (!tls) return nullptr;
+  SSL_CTX_up_ref(tls->native());
+  return std::make_shared<asio::ssl::context>(tls->native());
+}
+
+ServerCore::ServerCore(Loop& given_loop, Backend& given_backend, ServerSettings given)
     : loop(given_loop),
       backend(given_backend),
       settings(given),
       hub(random.token().substr(0, 12)) {}
 
-void Server::Core::start() {
+void ServerCore::open() {
   auto to_my_thread = [weak = weak_from_this()](std::vector<Bridge::Finished> finished) {
     auto self = weak.lock();
     if (!self) return;
@@ -30,10 +36,14 @@ void Server::Core::start() {
   };
   bridge = std::make_shared<Bridge>(loop, backend, std::move(to_my_thread));
   asio::post(context, [this] { sweep(); });
+}
+
+void ServerCore::start() {
+  open();
   thread = Thread("http", [this] { context.run(); });
 }
 
-void Server::Core::join() {
+void ServerCore::join() {
   asio::post(context, [this] {
     close_all();
     guard.reset();
@@ -42,7 +52,7 @@ void Server::Core::join() {
   bridge->close();
 }
 
-void Server::Core::close_all() {
+void ServerCore::close_all() {
   stopping = true;
   sweep_timer.cancel();
   boost::system::error_code ignored;
@@ -51,7 +61,7 @@ void Server::Core::close_all() {
   for (Connection* connection : all) connection->close();
 }
 
-Result<uint16_t> Server::Core::listen(ListenSettings wanted) {
+Result<uint16_t> ServerCore::listen(ListenSettings wanted) {
   boost::system::error_code error;
   auto address = asio::ip::make_address(wanted.address, error);
   auto wrong = [&](std::string_view what) {
@@ -62,15 +72,6 @@ Result<uint16_t> Server::Core::listen(ListenSettings wanted) {
   if (wanted.keys->empty() && !address.is_loopback() && !wanted.public_without_keys) {
     return wrong("needs API keys: without them only 127.0.0.1 and ::1 are served");
   }
-  std::shared_ptr<asio::ssl::context> tls;
-  std::string fingerprint;
-  if (wanted.tls) {
-    TlsFiles files{wanted.tls->certificate, wanted.tls->key};
-    fingerprint = tls_fingerprint(files);
-    auto loaded = load_tls(files);
-    if (!loaded) return wrong(loaded.error().message);
-    tls = *std::move(loaded);
-  }
   tcp::acceptor acceptor(context);
   tcp::endpoint endpoint(address, wanted.port);
   acceptor.open(endpoint.protocol(), error);
@@ -80,9 +81,9 @@ Result<uint16_t> Server::Core::listen(ListenSettings wanted) {
   if (error) return wrong(error.message());
   uint16_t port = acceptor.local_endpoint().port();
   Gatekeeper gatekeeper(wanted.access, wanted.keys);
-  auto listener = std::make_shared<Listener>(Listener{std::move(wanted), std::move(gatekeeper),
-                                                      std::move(acceptor), std::move(tls),
-                                                      std::move(fingerprint)});
+  auto tls = for_streams(wanted.tls);
+  auto listener = std::make_shared<Listener>(
+      Listener{std::move(wanted), std::move(gatekeeper), std::move(acceptor), std::move(tls)});
   asio::post(context, [this, listener] {
     listeners.push_back(std::move(*listener));
     accept(listeners.back());
@@ -90,15 +91,15 @@ Result<uint16_t> Server::Core::listen(ListenSettings wanted) {
   return port;
 }
 
-void Server::Core::accept(Listener& listener) {
+void ServerCore::accept(Listener& listener) {
   listener.acceptor.async_accept(
       [this, &listener](boost::system::error_code error, tcp::socket socket) {
         if (stopping || error == asio::error::operation_aborted) return;
         if (!error) {
           boost::system::error_code ignored;
           socket.set_option(tcp::no_delay(true), ignored);
-          auto connection = std::make_shared<Connection>(*this, listener, std::move(socket));
-          connection->start(connections.size() >= settings.connections_max);
+          auto address = socket.remote_endpoint(ignored).address();
+          serve(listener, std::move(socket), {address.to_string(), address.is_loopback()});
           accept(listener);
           return;
         }
@@ -110,7 +111,13 @@ void Server::Core::accept(Listener& listener) {
       });
 }
 
-void Server::Core::sweep() {
+void ServerCore::serve(Listener& listener, tcp::socket socket, Peer peer) {
+  auto connection =
+      std::make_shared<Connection>(*this, listener, std::move(socket), std::move(peer));
+  connection->start(connections.size() >= settings.connections_max);
+}
+
+void ServerCore::sweep() {
   if (stopping) return;
   MonotonicTime now = clock.monotonic();
   std::vector<std::shared_ptr<Connection>> all;
@@ -118,27 +125,13 @@ void Server::Core::sweep() {
   for (Connection* connection : connections) all.push_back(connection->shared_from_this());
   for (const auto& connection : all) connection->sweep(now);
 
-  if (now - tls_checked >= settings.timeouts.tls_reload) {
-    tls_checked = now;
-    for (Listener& listener : listeners) {
-      if (!listener.settings.tls) continue;
-      TlsFiles files{listener.settings.tls->certificate, listener.settings.tls->key};
-      std::string print = tls_fingerprint(files);
-      if (print.empty() || print == listener.tls_fingerprint) continue;
-      // Half-written files do not load: the old certificate serves until they do.
-      if (auto loaded = load_tls(files)) {
-        listener.tls = *std::move(loaded);
-        listener.tls_fingerprint = std::move(print);
-      }
-    }
-  }
   sweep_timer.expires_after(settings.timeouts.sweep_every);
   sweep_timer.async_wait([this](boost::system::error_code error) {
     if (!error) sweep();
   });
 }
 
-void Server::Core::call(Connection& connection, Call call) {
+void ServerCore::call(Connection& connection, Call call) {
   Bridge::CallId id = next_call++;
   connection.set_call(id);
   waiting.emplace(id, &connection);
@@ -146,7 +139,7 @@ void Server::Core::call(Connection& connection, Call call) {
   bridge->send(id, std::move(call));
 }
 
-void Server::Core::deliver(std::vector<Bridge::Finished> finished) {
+void ServerCore::deliver(std::vector<Bridge::Finished> finished) {
   for (Bridge::Finished& one : finished) {
     --calls_out;
     auto found = waiting.find(one.id);
@@ -158,7 +151,7 @@ void Server::Core::deliver(std::vector<Bridge::Finished> finished) {
 }
 
 Server::Server(Loop& loop, Backend& backend, ServerSettings settings)
-    : loop_(loop), core_(std::make_shared<Core>(loop, backend, settings)) {
+    : loop_(loop), core_(std::make_shared<ServerCore>(loop, backend, settings)) {
   core_->start();
 }
 
@@ -182,29 +175,38 @@ void Server::set_keys(std::shared_ptr<const ApiKeys> keys) {
   });
 }
 
-namespace {
-
-std::optional<StreamEvent> stream_event(const TappedEvent& tapped) {
-  if (!tapped.is_packet) {
-    return StreamEvent{kStatusChanged, tapped.record.id.str(), tapped.record.tenant,
-                       json::serialize(status_event(tapped.record)),
-                       tapped.record.revision.value()};
-  }
-  auto packet = packet_event(tapped.bytes);
-  if (!packet) return std::nullopt;
-  TenantId tenant = packet->tenant.empty() ? tapped.tenant : TenantId(packet->tenant);
-  return StreamEvent{std::move(packet->name), std::move(packet->job), std::move(tenant),
-                     std::move(packet->data), 0};
-}
-
-}  // namespace
-
-void Server::publish(std::vector<TappedEvent> events) {
-  asio::post(core_->context, [core = core_, events = std::move(events)] {
-    for (const TappedEvent& tapped : events) {
-      if (auto event = stream_event(tapped)) core->hub.publish(*std::move(event));
+void Server::set_tls(uint16_t port, std::shared_ptr<const edge::TlsContext> tls) {
+  asio::post(core_->context, [core = core_, port, tls = std::move(tls)] {
+    for (Listener& listener : core->listeners) {
+      boost::system::error_code ignored;
+      if (listener.acceptor.local_endpoint(ignored).port() == port) listener.tls = for_streams(tls);
     }
   });
+}
+
+void ServerCore::publish(std::vector<TappedEvent> events) {
+  size_t bytes = 0;
+  for (const TappedEvent& event : events) bytes += bytes_of(event);
+  if (events_in_transit_bytes + bytes > limits::kStreamTransitBytes) {
+    events_lost = true;
+    return;
+  }
+  if (std::exchange(events_lost, false)) {
+    events.insert(events.begin(), {.kind = TappedEvent::Kind::kGap});
+  }
+  events_in_transit_bytes += bytes;
+  asio::post(context, [self = shared_from_this(), bytes, batch = std::move(events)]() mutable {
+    self->events_in_transit_bytes -= bytes;
+    for (TappedEvent& event : batch) self->hub.publish(std::move(event));
+  });
+}
+
+void Server::publish(std::vector<TappedEvent> events) {
+  core_->publish(std::move(events));
+}
+
+void Server::forget_events() {
+  asio::post(core_->context, [core = core_] { core->hub.forget(); });
 }
 
 size_t Server::stream_readers() const {
@@ -215,7 +217,9 @@ Task<void> Server::stop(Duration patience) {
   auto shut = std::make_shared<std::atomic<bool>>(false);
   asio::post(core_->context, [core = core_, shut] {
     boost::system::error_code ignored;
-    for (Listener& listener : core->listeners) listener.acceptor.close(ignored);
+    for (Listener& listener : core->listeners) {
+      if (!listener.settings.through_drain) listener.acceptor.close(ignored);
+    }
     core->draining = true;
     *shut = true;
   });

@@ -4,6 +4,7 @@
 // the server's thread; only what was understood reaches the loop.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,14 +19,12 @@
 #include "edge/http/gatekeeper.h"
 #include "edge/http/http_limits.h"
 #include "edge/http/keys.h"
+#include "edge/net/tls.h"
 #include "runtime/task.h"
 
 namespace fairlead::http {
 
-struct TlsPaths {
-  std::string certificate;
-  std::string key;
-};
+class ServerCore;
 
 struct ServerTimeouts {
   Duration header = limits::kHttpHeaderTimeout;
@@ -35,14 +34,17 @@ struct ServerTimeouts {
   Duration stream_write = std::chrono::seconds(5);
   Duration stream_ping = limits::kStreamPingEvery;
   Duration key_check = std::chrono::seconds(120);
-  Duration tls_reload = std::chrono::seconds(30);
   Duration sweep_every = limits::kHttpSweepEvery;
 };
 
 struct ServerSettings {
   ServerTimeouts timeouts;
   size_t connections_max = limits::kHttpConnectionsMax;
+  size_t streams_max = limits::kStreamListenersMax;
   size_t body_bytes_max = limits::kHttpBodyBytesMax;
+  size_t job_bytes_max = limits::kHttpBodyBytesMax;  // of the body that submits a job
+
+  size_t largest_body() const { return std::max(body_bytes_max, job_bytes_max); }
 };
 
 struct ListenSettings {
@@ -51,9 +53,11 @@ struct ListenSettings {
   std::shared_ptr<const Api> api;
   AccessSettings access;
   std::shared_ptr<const ApiKeys> keys = std::make_shared<const ApiKeys>();
-  std::optional<TlsPaths> tls;
+  std::shared_ptr<const edge::TlsContext> tls{};  // nullptr: plain HTTP
   // May be reached from elsewhere without keys: for what is no secret, as metrics.
   bool public_without_keys = false;
+  // Serves until the server is gone, also while it drains.
+  bool through_drain = false;
 };
 
 class Server {
@@ -68,20 +72,23 @@ class Server {
 
   // The keys of every listener, from now on.
   void set_keys(std::shared_ptr<const ApiKeys> keys);
+  // Shown from now on to who connects to that port. REQUIRES: its listener had a certificate.
+  void set_tls(uint16_t port, std::shared_ptr<const edge::TlsContext> tls);
 
-  // Events for the readers of streams; put into words on the server's thread.
+  // Events for the readers of streams; put into words on the server's thread. When that does not
+  // keep up some are lost, and the readers are told so.
   void publish(std::vector<TappedEvent> events);
+  // From now on events are missed.
+  void forget_events();
   size_t stream_readers() const;
 
   // Takes no more connections and refuses further requests on those there are; waits until calls
-  // under way are answered, or patience is over.
+  // under way are answered, or patience is over. Listeners that serve through a drain go on.
   Task<void> stop(Duration patience);
 
  private:
-  class Core;
-  friend class Connection;
   Loop& loop_;
-  std::shared_ptr<Core> core_;
+  std::shared_ptr<ServerCore> core_;
 };
 
 }  // namespace fairlead::http

@@ -11,11 +11,11 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "edge/http/bridge.h"
 #include "edge/http/server.h"
-#include "edge/http/tls.h"
 #include "runtime/clock.h"
 #include "runtime/random.h"
 #include "runtime/thread.h"
@@ -29,20 +29,22 @@ struct Listener {
   Gatekeeper gatekeeper;
   boost::asio::ip::tcp::acceptor acceptor;
   std::shared_ptr<boost::asio::ssl::context> tls;
-  std::string tls_fingerprint;
 };
 
-class Server::Core : public std::enable_shared_from_this<Server::Core> {
+class ServerCore : public std::enable_shared_from_this<ServerCore> {
  public:
-  Core(Loop& loop, Backend& backend, ServerSettings given);
+  ServerCore(Loop& loop, Backend& backend, ServerSettings given);
 
-  // Loop thread.
+  // Loop thread. After open() somebody has to run the context; start() gives it a thread.
+  void open();
   void start();
   void join();
   Result<uint16_t> listen(ListenSettings settings);
+  void publish(std::vector<TappedEvent> events);
 
   // The server's thread.
   void accept(Listener& listener);
+  void serve(Listener& listener, boost::asio::ip::tcp::socket socket, Peer peer);
   void sweep();
   void add(Connection& connection) { connections.insert(&connection); }
   void remove(Connection& connection) { connections.erase(&connection); }
@@ -51,6 +53,7 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   void forget_call(Bridge::CallId id) { waiting.erase(id); }
   void deliver(std::vector<Bridge::Finished> finished);
   void close_all();
+  std::string new_request_id() { return random.token().substr(0, 16); }
 
   Loop& loop;
   Backend& backend;
@@ -71,11 +74,12 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   bool stopping = false;
   // New requests are refused, and connections end with their answer.
   bool draining = false;
-  MonotonicTime tls_checked{};
   std::atomic<size_t> stream_readers = 0;
   std::atomic<size_t> calls_out = 0;
   // Requests that were read and whose answers are not yet sent.
   std::atomic<size_t> answering = 0;
+  std::atomic<size_t> events_in_transit_bytes = 0;
+  bool events_lost = false;  // the loop's
   Thread thread;
 };
 

@@ -99,6 +99,7 @@ class ServerTest : public testing::Test {
       book_.reset();
       scheduler_.reset();
       bus_.reset();
+      other_store_.reset();
       return true;
     });
     loop_.stop();
@@ -127,16 +128,17 @@ class ServerTest : public testing::Test {
     auto file = std::make_shared<routing::PoolMap>(
         *routing::parse_pool_map("topics: {job.default: default}\npools: {default: {}}\n"));
     on_loop([&] {
-      bus_ = std::make_unique<bus::LocalBus>(loop_, clock_, store_);
+      store::Store& store = other_store_ ? *other_store_ : store_;
+      bus_ = std::make_unique<bus::LocalBus>(loop_, clock_, store);
       scheduler::Settings own;
       own.alone = true;
       scheduler_ = std::make_unique<scheduler::Scheduler>(
-          scheduler::Plugs{loop_, clock_, random_, store_, *bus_, gate_, log_}, own, file);
+          scheduler::Plugs{loop_, clock_, random_, store, *bus_, gate_, log_}, own, file);
       book_ = std::make_unique<PoolBook>(
-          loop_, store_, file, [this](auto map) { scheduler_->set_pools(std::move(map)); });
+          loop_, store, file, [this](auto map) { scheduler_->set_pools(std::move(map)); });
       backend_ =
-          std::make_unique<Backend>(Backend{loop_, clock_, random_, store_, *bus_, log_,
-                                            *scheduler_, *book_, Build{}, clock_.monotonic()});
+          std::make_unique<Backend>(Backend{loop_, clock_, random_, store, *bus_, log_, *scheduler_,
+                                            *book_, Build{}, clock_.monotonic()});
       return true;
     });
     EXPECT_TRUE(finish(bus_->start()));
@@ -144,11 +146,13 @@ class ServerTest : public testing::Test {
     EXPECT_TRUE(finish(scheduler_->start()));
     on_loop([&] {
       server_ = std::make_unique<Server>(loop_, *backend_, settings);
-      tap_ = std::make_unique<EventTap>(*backend_, [this](std::vector<TappedEvent> events) {
-        server_->publish(std::move(events));
-      });
+      tap_ = std::make_unique<EventTap>(*backend_,
+                                        EventTap::Outlet{[this](std::vector<TappedEvent> events) {
+                                                           server_->publish(std::move(events));
+                                                         },
+                                                         [this] { server_->forget_events(); }});
       backend_->stream_readers = [this] { return server_->stream_readers(); };
-      backend_->stream_opening = [this] { tap_->set_open(true); };
+      backend_->stream_opening = [this] { tap_->expect_reader(); };
       return true;
     });
     listen_to(std::move(listen));
@@ -183,6 +187,7 @@ class ServerTest : public testing::Test {
   SystemRandom random_;
   NoLog log_;
   store::MemoryStore store_{clock_};
+  std::unique_ptr<store::Store> other_store_;  // instead, if a test has one
   gate::TopicGate gate_;
   std::unique_ptr<bus::LocalBus> bus_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;

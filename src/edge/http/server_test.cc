@@ -1,4 +1,6 @@
 #include "edge/http/server_fixture.h"
+#include "store/contract/store_test.h"
+#include "store/rocksdb/rocks_store.h"
 
 namespace fairlead::http {
 namespace {
@@ -56,7 +58,7 @@ TEST_F(ServerTest, WhatIsNoHttpIsAnsweredAndClosed) {
 
 TEST_F(ServerTest, ALargeBodyIsRefusedBeforeItIsRead) {
   ServerSettings settings;
-  settings.body_bytes_max = 100;
+  settings.job_bytes_max = 100;
   start(settings);
   RawClient client(port_);
   client.send("POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 101\r\n\r\n");
@@ -176,89 +178,163 @@ TEST_F(ServerTest, ManyClientsAreServedAtOnce) {
   EXPECT_EQ(on_loop([&] { return store_.all().size(); }), 200u);
 }
 
-TEST_F(ServerTest, ServerSentEventsTellAJobsWayAndReplayWhatWasMissed) {
+TEST_F(ServerTest, HeadersThatAreNoUtf8AreRefusedAndNoJobIsMade) {
   start();
-  std::string job = field(ask("POST /api/v1/jobs", R"({"prompt":"p"})"), "job_id");
-  RawClient reader(port_);
-  reader.send(request("GET /api/v1/jobs/" + job + "/stream"));
-  EXPECT_TRUE(has(reader.read_until("retry: 2000\n\n"), "text/event-stream"));
-  std::string first = reader.read_until("\n\n");
-  EXPECT_TRUE(has(first, "event: job.status_changed"));
-  EXPECT_TRUE(has(first, "\"state\":\"PENDING\""));
-  std::string id = first.substr(4, first.find('\n') - 4);
-  ASSERT_TRUE(has(ask("POST /api/v1/jobs/" + job + "/cancel", "{}"), "CANCELLED"));
-  std::string changed;
-  do {
-    changed = reader.read_until("\n\n");
-    ASSERT_FALSE(changed.empty());
-  } while (!has(changed, "\"state\":\"CANCELLED\""));
-
-  RawClient back(port_);
-  back.send("GET /api/v1/jobs/" + job +
-            "/stream HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: " + id + "\r\n\r\n");
-  back.read_until("retry: 2000\n\n");
-  std::string missed;
-  do {
-    missed = back.read_until("\n\n");
-    ASSERT_FALSE(missed.empty());
-  } while (!has(missed, "\"state\":\"CANCELLED\""));
-  EXPECT_TRUE(ask("GET /api/v1/jobs/none/stream").starts_with("HTTP/1.1 404"));
-}
-
-TEST_F(ServerTest, AWebSocketGetsTheSameEvents) {
-  start();
-  RawClient reader(port_);
-  reader.send(
-      "GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
-      "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-      "Sec-WebSocket-Protocol: cordum-api-key, azE\r\n"
-      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
-  std::string head = reader.read_until("\r\n\r\n");
-  EXPECT_TRUE(head.starts_with("HTTP/1.1 101"));
-  EXPECT_TRUE(has(head, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
-  EXPECT_TRUE(has(head, "Sec-WebSocket-Protocol: cordum-api-key\r\n"));
-  std::string job = field(ask("POST /api/v1/jobs", R"({"prompt":"p"})"), "job_id");
-  // A text frame of up to 64 KiB: its length in two bytes.
-  for (bool found = false; !found;) {
-    std::string start = reader.read_bytes(2);
-    ASSERT_EQ(start.size(), 2u);
-    EXPECT_EQ(static_cast<unsigned char>(start[0]), 0x81);
-    size_t size = static_cast<unsigned char>(start[1]);
-    if (size == 126) {
-      std::string more = reader.read_bytes(2);
-      size = static_cast<unsigned char>(more[0]) * 256u + static_cast<unsigned char>(more[1]);
-    }
-    std::string frame = reader.read_bytes(size);
-    EXPECT_TRUE(frame.starts_with(R"({"eventId":")"));
-    found = has(frame, job) && has(frame, "job.status_changed");
+  for (const char* header : {"X-Principal-Id", "X-Tenant-ID", "Idempotency-Key", "User-Agent"}) {
+    RawClient client(port_);
+    client.send("POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\n" + std::string(header) +
+                ": k\xff\r\nContent-Length: 14\r\n\r\n{\"prompt\":\"p\"}");
+    std::string answer = client.read_answer();
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 400")) << answer;
+    EXPECT_TRUE(has(answer, std::string(header) + " is not UTF-8")) << answer;
   }
+  EXPECT_TRUE(on_loop([&] { return store_.all().empty(); }));
 }
 
-TEST_F(ServerTest, AReaderThatDoesNotReadIsDropped) {
+TEST_F(ServerTest, ARequestHasOneHost) {
+  start();
+  RawClient client(port_);
+  client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n");
+  EXPECT_TRUE(client.read_answer().starts_with("HTTP/1.1 400"));
+  client.send("GET /healthz HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(client.read_answer().starts_with("HTTP/1.1 400"));
+  client.send("GET /healthz HTTP/1.1\r\nHost: LOCALHOST\r\n\r\n");
+  EXPECT_TRUE(client.read_answer().starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(ServerTest, AJobMayBeLargerThanOtherCalls) {
   ServerSettings settings;
-  settings.timeouts.stream_write = 50ms;
-  settings.timeouts.sweep_every = 5ms;
+  settings.body_bytes_max = 100;
+  settings.job_bytes_max = 1000;
   start(settings);
-  RawClient slow(port_);
-  slow.send(request("GET /api/v1/stream"));
-  slow.read_until("retry: 2000\n\n");
-  std::string large(200'000, 'x');
-  bool dropped = false;
-  for (int i = 0; i < 2000 && !dropped; ++i) {
-    on_loop([&] {
-      job::Record record;
-      record.id = JobId("j");
-      record.tenant = TenantId("t");
-      record.error_message = large;
-      std::vector<TappedEvent> events(1);
-      events[0].record = std::move(record);
-      server_->publish(std::move(events));
-      return true;
-    });
-    ask("GET /healthz");  // the server goes on
-    dropped = on_loop([&] { return server_->stream_readers() == 0; });
+  std::string job = R"({"prompt":")" + std::string(500, 'p') + "\"}";
+  EXPECT_TRUE(ask("POST /api/v1/jobs", job).starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(ask("POST /api/v1/jobs?x=1", job).starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(ask("POST /api/v1/topics", job).starts_with("HTTP/1.1 413"));
+  job = R"({"prompt":")" + std::string(1000, 'p') + "\"}";
+  std::string refused = ask("POST /api/v1/jobs", job);
+  EXPECT_TRUE(refused.starts_with("HTTP/1.1 413"));
+  EXPECT_TRUE(has(refused, "more than 1000 bytes")) << refused;
+}
+
+TEST_F(ServerTest, EveryAnswerCarriesWhatKeepsPagesSafeAndARequestId) {
+  ListenSettings listen;
+  auto keys = std::make_shared<ApiKeys>();
+  ASSERT_TRUE(keys->add_single("k1").has_value());
+  listen.keys = keys;
+  ServerSettings settings;
+  settings.body_bytes_max = 100;
+  start(settings, listen);
+  auto answer_to = [&](const std::string& bytes) {
+    RawClient client(port_);
+    client.send(bytes);
+    return client.read_until("\r\n\r\n");
+  };
+  const std::string key = "X-API-Key: k1\r\n";
+  const std::string host = " HTTP/1.1\r\nHost: x\r\n";
+  const std::pair<std::string, std::string> all[] = {
+      {"200", "GET /healthz" + host + "\r\n"},
+      {"200", "GET /api/v1/stream" + host + key + "\r\n"},
+      {"101", "GET /api/v1/stream" + host + key +
+                  "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"},
+      {"204", "OPTIONS /api/v1/jobs" + host + "Origin: http://localhost\r\n\r\n"},
+      {"400", "nonsense\r\n\r\n"},
+      {"401", "GET /api/v1/jobs" + host + "\r\n"},
+      {"413", "POST /api/v1/topics" + host + "Content-Length: 101\r\n\r\n"},
+      {"414", "GET /" + std::string(limits::kHttpTargetBytesMax, 'x') + host + "\r\n"},
+      {"431", "GET /" + host + "X: " + std::string(2 * limits::kHttpHeaderBytesMax, 'x')},
+  };
+  for (const auto& [status, bytes] : all) {
+    std::string head = answer_to(bytes);
+    EXPECT_TRUE(head.starts_with("HTTP/1.1 " + status)) << head;
+    for (const char* header : {"X-Content-Type-Options: nosniff", "X-Frame-Options: DENY",
+                               "Referrer-Policy: no-referrer",
+                               "Content-Security-Policy: default-src", "X-Request-Id: "}) {
+      EXPECT_TRUE(has(head, header)) << status << " lacks " << header;
+    }
   }
-  EXPECT_TRUE(dropped);
+}
+
+TEST_F(ServerTest, ALongTargetIsRefusedByName) {
+  start();
+  std::string answer = ask("GET /api/v1/jobs?x=" + std::string(limits::kHttpTargetBytesMax, 'x'));
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 414"));
+  EXPECT_TRUE(has(answer, "target_too_long"));
+}
+
+TEST_F(ServerTest, ACallThatIsNotAnsweredInTimeIsToldSo) {
+  ServerSettings settings;
+  settings.timeouts.sweep_every = 5ms;
+  ListenSettings listen;
+  Routes routes{{Method::kGet,
+                 "/wait",
+                 Access::kPublic,
+                 [](Request&, ReadTools&) -> std::expected<Call, Reply> {
+                   return [](Backend& backend) -> Task<Reply> {
+                     (void)co_await backend.loop.delay(1h);
+                     co_return reply_empty(204);
+                   };
+                 },
+                 {},
+                 30ms}};
+  listen.api = std::make_shared<const Api>(std::move(routes));
+  start(settings, listen);
+  RawClient client(port_);
+  client.send(request("GET /wait"));
+  std::string answer = client.read_answer();
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 503")) << answer;
+  EXPECT_TRUE(has(answer, "\"code\":\"timeout\""));
+  EXPECT_TRUE(has(answer, "Retry-After: 1"));
+  client.send(request("GET /nothing"));
+  EXPECT_TRUE(client.read_answer().starts_with("HTTP/1.1 404")) << "the connection goes on";
+}
+
+TEST_F(ServerTest, AFullQueueIsToldAsThat) {
+  start();
+  on_loop([&] {
+    bus_->cancel();  // it takes nothing more
+    return true;
+  });
+  std::string answer = ask("POST /api/v1/jobs", R"({"prompt":"p"})");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 429")) << answer;
+  EXPECT_TRUE(has(answer, "BACKPRESSURE"));
+  EXPECT_TRUE(has(answer, "Retry-After: 1"));
+}
+
+TEST_F(ServerTest, AFullDiskIsToldAsThat) {
+  store::TemporaryFolder folder;
+  store::RocksOptions options{.path = folder.inside("data"), .disk_reserve_bytes = 1ull << 62};
+  other_store_ = store::RocksStore::open(options, loop_, clock_).value();
+  start();
+  std::string answer = ask("POST /api/v1/jobs", R"({"prompt":"p"})");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 503")) << answer;
+  EXPECT_TRUE(has(answer, "storage_full"));
+}
+
+TEST_F(ServerTest, SomeListenersServeWhileOthersDrain) {
+  start();
+  uint16_t api = port_;
+  ListenSettings metrics;
+  metrics.through_drain = true;
+  listen_to(metrics);
+  uint16_t through = port_;
+  RawClient kept(api), probe(through);
+  kept.send(request("GET /healthz"));
+  ASSERT_TRUE(kept.read_answer().starts_with("HTTP/1.1 200"));
+  auto stop = [](Server& server) -> Task<Result<void>> {
+    co_await server.stop(1s);
+    co_return Result<void>{};
+  };
+  ASSERT_TRUE(finish(stop(*server_)));
+  kept.send(request("GET /healthz"));
+  EXPECT_TRUE(kept.read_answer().starts_with("HTTP/1.1 503"));
+  EXPECT_THROW(RawClient late(api), boost::system::system_error);
+  probe.send(request("GET /healthz"));
+  EXPECT_TRUE(probe.read_answer().starts_with("HTTP/1.1 200"));
+  RawClient later(through);
+  later.send(request("GET /livez"));
+  EXPECT_TRUE(later.read_answer().starts_with("HTTP/1.1 200"));
 }
 
 }  // namespace

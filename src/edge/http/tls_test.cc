@@ -28,8 +28,8 @@ class TlsTest : public ServerTest {
   }
   ~TlsTest() override { std::filesystem::remove_all(folder_); }
 
-  TlsPaths make_certificate() {
-    TlsPaths paths{folder_ + "/cert.pem", folder_ + "/key.pem"};
+  edge::TlsFiles make_certificate() {
+    edge::TlsFiles paths{folder_ + "/cert.pem", folder_ + "/key.pem", ""};
     output_of(
         "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
         "-subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout " +
@@ -41,14 +41,14 @@ class TlsTest : public ServerTest {
 };
 
 TEST_F(TlsTest, CurlIsServedWithAndWithoutTls) {
-  TlsPaths paths = make_certificate();
+  edge::TlsFiles paths = make_certificate();
   start();
   std::string plain = "http://localhost:" + std::to_string(port_);
   std::string submitted = output_of("curl -sS -H 'Idempotency-Key: k' -d '{\"prompt\":\"p\"}' " +
                                     plain + "/api/v1/jobs");
   EXPECT_FALSE(field(submitted, "job_id").empty()) << submitted;
   ListenSettings listen;
-  listen.tls = paths;
+  listen.tls = edge::TlsContext::load(paths).value();
   listen_to(listen);
   std::string secure = "https://localhost:" + std::to_string(port_);
   std::string again = output_of("curl -sS --cacert " + paths.certificate +
@@ -62,14 +62,28 @@ TEST_F(TlsTest, CurlIsServedWithAndWithoutTls) {
   EXPECT_EQ(old.find("\"ok\""), old.npos) << "TLS 1.1 is too old";
 }
 
-TEST_F(TlsTest, AMissingCertificateIsNamed) {
+TEST_F(TlsTest, ANewCertificateIsShownToWhoConnectsAfterIt) {
+  edge::TlsFiles paths = make_certificate();
   start();
   ListenSettings listen;
-  listen.tls = TlsPaths{"/nowhere/cert.pem", "/nowhere/key.pem"};
-  listen.api = std::make_shared<const Api>();
-  auto port = on_loop([&] { return server_->listen(listen); });
-  ASSERT_FALSE(port.has_value());
-  EXPECT_NE(port.error().message.find("/nowhere/cert.pem"), std::string::npos);
+  listen.tls = edge::TlsContext::load(paths).value();
+  listen_to(listen);
+  auto healthy = [&](const std::string& authority) {
+    std::string answer = output_of("curl -sS --cacert " + authority +
+                                   " https://localhost:" + std::to_string(port_) + "/healthz");
+    return answer.find("\"loop\":\"ok\"") != answer.npos;
+  };
+  const std::string old = folder_ + "/old.pem";
+  std::filesystem::copy(paths.certificate, old);
+  EXPECT_TRUE(healthy(old));
+  make_certificate();
+  auto loaded = edge::TlsContext::load(paths).value();
+  on_loop([&] {
+    server_->set_tls(port_, loaded);
+    return true;
+  });
+  EXPECT_TRUE(healthy(paths.certificate));
+  EXPECT_FALSE(healthy(old));
 }
 
 TEST_F(TlsTest, ABodyThatCurlAnnouncesFirstArrivesWhole) {

@@ -11,7 +11,7 @@ void add_jobs(PrometheusText& text, const http::Backend& backend) {
   for (job::State state : job::kAllStates) {
     if (job::is_terminal(state)) continue;
     text.sample("cordum_scheduler_jobs", {{"state", job::to_string(state)}},
-                uint64_t{backend.store.live_in(state)});
+                uint64_t{backend.store.jobs_in(state)});
   }
 }
 
@@ -20,7 +20,7 @@ void add_workers(PrometheusText& text, const http::Backend& backend) {
   const routing::WorkerRegistry& registry = backend.scheduler.registry();
   text.metric("cordum_scheduler_workers", "gauge");
   text.sample("cordum_scheduler_workers", {}, uint64_t{registry.size()});
-  text.metric("cordum_scheduler_worker_heartbeat_age_seconds", "gauge");
+  text.metric("cordum_scheduler_worker_heartbeat_age_seconds", "gauge", false);
   MonotonicTime now = backend.clock.monotonic();
   size_t shown = 0;
   std::optional<double> others;
@@ -63,11 +63,14 @@ std::string metrics_text(const http::Backend& backend) {
 }
 
 http::Routes metrics_routes() {
-  return {{http::Method::kGet,
-           "/metrics",
-           http::Access::kPublic,
-           read_scrape,
-           {.operation = "metrics", .summary = "Prometheus metrics", .answer = "text/plain"}}};
+  http::Routes routes = http::scheduler_probes();
+  routes.push_back(
+      {http::Method::kGet,
+       "/metrics",
+       http::Access::kPublic,
+       read_scrape,
+       {.operation = "metrics", .summary = "Prometheus metrics", .answer = "text/plain"}});
+  return routes;
 }
 
 }  // namespace fairlead::metrics

@@ -1,4 +1,4 @@
-// The metrics listener's one route: GET /metrics.
+// What the metrics listener serves: GET /metrics, and the probes.
 #pragma once
 
 #include <string>

@@ -3,14 +3,16 @@
 #include "base/limits.h"
 #include "edge/nats/headers.h"
 #include "edge/nats/wire_text.h"
+#include "routing/placement.h"
 
 namespace fairlead::edge::nats {
 
-Desk::Desk(Loop& loop, bus::OpenBus& bus, Log& log, Outlet outlet)
+Desk::Desk(Loop& loop, bus::OpenBus& bus, Log& log, Outlet outlet, size_t subscriptions_max)
     : loop_(loop),
       bus_(bus),
       log_(log),
       outlet_(std::move(outlet)),
+      subscriptions_max_(subscriptions_max),
       self_(std::make_shared<Desk*>(this)) {}
 
 Desk::~Desk() = default;
@@ -107,13 +109,15 @@ void Desk::subscribe(Command command) {
   auto refuse = [&](std::string_view why) {
     put({.kind = Reply::Kind::kError, .client = command.client, .text = std::string(why)});
   };
-  if (client.subscriptions.size() >= limits::kSubscriptionsMax) {
+  if (client.subscriptions.size() >= limits::kSubscriptionsMax ||
+      subscription_count_ >= subscriptions_max_) {
     return refuse("Maximum Subscriptions Exceeded");
   }
   auto remote = std::make_unique<Remote>();
   remote->client = command.client;
   remote->name = std::make_shared<const std::string>(command.name);
   remote->backlog = std::move(command.backlog);
+  remote->worker = routing::worker_of_subject(command.message.subject);
 
   bus::SubscribeOptions options;
   options.queue = std::move(command.queue);
@@ -127,6 +131,7 @@ void Desk::subscribe(Command command) {
                      });
   if (!subscription) return refuse("Subscription Refused");
   remote->subscription = *std::move(subscription);
+  listens(remote->worker);
   client.subscriptions.emplace(std::move(command.name), std::move(remote));
   ++subscription_count_;
 }
@@ -168,15 +173,32 @@ void Desk::deliver(Remote& remote, bus::Delivery delivery) {
 
 void Desk::remove(uint64_t client, const std::string& name) {
   auto found = clients_.find(client);
-  subscription_count_ -= found->second.subscriptions.erase(name);
+  auto ended = found->second.subscriptions.extract(name);
+  if (ended.empty()) return;
+  --subscription_count_;
   if (found->second.subscriptions.empty()) clients_.erase(found);
+  listens_no_more(ended.mapped()->worker);
 }
 
 void Desk::forget(uint64_t client) {
   auto found = clients_.find(client);
   if (found == clients_.end()) return;
   subscription_count_ -= found->second.subscriptions.size();
+  const Client gone = std::move(found->second);
   clients_.erase(found);
+  for (const auto& [name, remote] : gone.subscriptions) listens_no_more(remote->worker);
+}
+
+void Desk::listens(const std::string& worker) {
+  if (worker.empty() || ++listeners_[worker] != 2) return;
+  log_.warning("jobs of a worker are listened for twice: two workers of one id?",
+               {{"worker_id", worker}});
+}
+
+void Desk::listens_no_more(const std::string& worker) {
+  if (worker.empty() || --listeners_[worker] > 0) return;
+  listeners_.erase(worker);
+  (void)bus_.send({.subject = std::string(bus::kWorkerGoneSubject), .payload = worker, .id = {}});
 }
 
 // --- Replies -------------------------------------------------------------------------------------

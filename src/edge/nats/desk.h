@@ -1,5 +1,6 @@
 // Where sessions' commands are done: on the loop, on the bus. It keeps the subscriptions of every
-// client and answers publishes on durable subjects when they are safe.
+// client and answers publishes on durable subjects when they are safe. When nobody listens for a
+// worker's jobs any more, it says so on the bus: the worker ended, or its connection did.
 #pragma once
 
 #include <functional>
@@ -9,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/log.h"
 #include "bus/open_bus.h"
 #include "edge/nats/exchange.h"
@@ -22,14 +24,15 @@ class Desk {
   // Gets replies in batches, on the loop's thread.
   using Outlet = std::function<void(std::vector<Reply>)>;
 
-  // All must outlive the desk.
-  Desk(Loop& loop, bus::OpenBus& bus, Log& log, Outlet outlet);
+  // All must outlive the desk. `subscriptions_max`: of all clients together.
+  Desk(Loop& loop, bus::OpenBus& bus, Log& log, Outlet outlet,
+       size_t subscriptions_max = limits::kSubscriptionsOfAllMax);
   ~Desk();
 
   void obey(std::vector<Command> commands);
 
   // Publishes under way.
-  size_t publishing() const { return publishes_.running(); }
+  size_t in_hand() const { return publishes_.running(); }
   // Gives what is ready to the outlet now.
   void flush();
 
@@ -43,6 +46,7 @@ class Desk {
     std::shared_ptr<Backlog> backlog;
     uint64_t delivered = 0;
     std::optional<uint64_t> max;
+    std::string worker;  // whose jobs it listens for; "": it is something else
     std::unique_ptr<bus::Subscription> subscription;
   };
   struct Client {
@@ -53,6 +57,8 @@ class Desk {
   void unsubscribe(const Command& command);
   void deliver(Remote& remote, bus::Delivery delivery);
   void remove(uint64_t client, const std::string& name);
+  void listens(const std::string& worker);
+  void listens_no_more(const std::string& worker);
   void forget(uint64_t client);
   Task<void> publish(Command command);
   Task<Result<bus::Published>> publish_unasked(bus::Message message);
@@ -67,9 +73,11 @@ class Desk {
   bus::OpenBus& bus_;
   Log& log_;
   Outlet outlet_;
+  const size_t subscriptions_max_;
   std::shared_ptr<Desk*> self_;  // names the living desk to work that may outlive it
   std::map<uint64_t, Client> clients_;
   size_t subscription_count_ = 0;
+  std::unordered_map<std::string, size_t> listeners_;  // by worker
   std::vector<Reply> replies_;
   std::vector<Reply> behind_;
   bool obeying_ = false;

@@ -128,6 +128,35 @@ TEST_F(DeskTest, RefusesTheDispatchToAWorkerThatIsGone) {
   EXPECT_EQ(desk->subscriptions(), 0u);
 }
 
+TEST_F(DeskTest, TellsWhenNobodyListensForAWorkersJobsAnyMore) {
+  Subscriber told;
+  auto subscription = subscribe(bus::kWorkerGoneSubject, "", told);
+  obey(subscribe_command(1, "worker.a.jobs", "s"), subscribe_command(1, "worker.b.jobs", "t"),
+       subscribe_command(2, "worker.b.jobs", "s", "b"), subscribe_command(3, "worker.*.jobs", "s"),
+       subscribe_command(3, "worker.c.other", "t"));
+  obey(unsubscribe_command(1, "s"));
+  EXPECT_EQ(told.payloads(), Strings{"a"});
+  obey(Command{.kind = Kind::kGone, .client = 1});
+  EXPECT_EQ(told.payloads(), Strings{"a"}) << "another listens for b";
+  obey(Command{.kind = Kind::kGone, .client = 2}, Command{.kind = Kind::kGone, .client = 3});
+  EXPECT_EQ(told.payloads(), (Strings{"a", "b"}));
+}
+
+TEST_F(DeskTest, TellsThatAWorkerIsGoneBehindItsLastHeartbeat) {
+  Strings heard;
+  auto note = [&heard](bus::Delivery delivery) -> Task<bus::Verdict> {
+    heard.push_back(delivery.subject);
+    co_return bus::Verdict::ack();
+  };
+  auto gone = *bus->subscribe(std::string(bus::kWorkerGoneSubject), {}, note);
+  auto beats = *bus->subscribe(std::string(bus::kHeartbeatSubject), {}, note);
+  obey(subscribe_command(1, "worker.a.jobs", "s"));
+  obey(publish_command(std::string(bus::kHeartbeatSubject), "beat"),
+       Command{.kind = Kind::kGone, .client = 1});
+  EXPECT_EQ(heard,
+            (Strings{std::string(bus::kHeartbeatSubject), std::string(bus::kWorkerGoneSubject)}));
+}
+
 TEST_F(DeskTest, EndsASubscriptionAtOnceOrAfterItsLastMessage) {
   obey(subscribe_command(1, "a", "s"), subscribe_command(1, "a", "t"),
        unsubscribe_command(1, "s", 2));
@@ -235,7 +264,7 @@ TEST_F(DurableDeskTest, AcknowledgesAfterTheHandler) {
   scheduler.hold = true;
   auto subscription = subscribe(bus::kSubmitSubject, bus::kSchedulerQueue, scheduler);
   EXPECT_EQ(submit("job"), "");
-  EXPECT_EQ(desk->publishing(), 1u);
+  EXPECT_EQ(desk->in_hand(), 1u);
   EXPECT_EQ(count(Reply::Kind::kDone), 0u);
   scheduler.answer_all();
   loop.run_ready();
@@ -280,11 +309,11 @@ TEST_F(DurableDeskTest, TriesAgainForWhoDoesNotWaitForAnAnswer) {
   for (size_t i = 0; i < limits::kSubscriptionQueueMax; ++i) publish(bus::kResultSubject, "w");
   loop.run_ready();
   obey(publish_command(std::string(bus::kResultSubject), "mine"));
-  EXPECT_EQ(desk->publishing(), 1u);
+  EXPECT_EQ(desk->in_hand(), 1u);
   scheduler.hold = false;
   scheduler.answer_all();
   loop.run_for(limits::kRetryBusy * 2);
-  EXPECT_EQ(desk->publishing(), 0u);
+  EXPECT_EQ(desk->in_hand(), 0u);
   EXPECT_EQ(scheduler.got.back().payload, "mine");
 }
 
@@ -294,6 +323,23 @@ TEST_F(DurableDeskTest, LetsRemoteGroupsOverhearAndTakeNothingAway) {
                          std::string(bus::kSchedulerQueue)));
   for (const char* job : {"1", "2", "3"}) submit(job);
   EXPECT_EQ(scheduler.payloads(), (Strings{"1", "2", "3"}));
+}
+
+TEST_F(DeskTest, RefusesTooManySubscriptionsOfAllClientsTogether) {
+  desk = std::make_unique<Desk>(
+      loop, *bus, log,
+      [this](std::vector<Reply> batch) {
+        for (Reply& reply : batch) replies.push_back(std::move(reply));
+      },
+      2);
+  obey(subscribe_command(1, "a", "s"), subscribe_command(2, "a", "s"),
+       subscribe_command(3, "a", "s"));
+  EXPECT_EQ(desk->subscriptions(), 2u);
+  ASSERT_EQ(count(Reply::Kind::kError), 1u);
+  EXPECT_EQ(std::ranges::find(replies, Reply::Kind::kError, &Reply::kind)->client, 3u);
+  obey(unsubscribe_command(1, "s"), subscribe_command(3, "b", "s"));
+  EXPECT_EQ(desk->subscriptions(), 2u) << "there is room again";
+  EXPECT_EQ(count(Reply::Kind::kError), 1u);
 }
 
 }  // namespace

@@ -54,6 +54,9 @@ class NatsListener {
   // REQUIRES: started.
   uint16_t port() const;
 
+  // Shown to clients that connect from now on. REQUIRES: started with one.
+  void set_tls(std::shared_ptr<const TlsContext> tls);
+
   // Takes nothing more from clients, waits until what they have sent is done or `patience` is over,
   // and closes when they have been told.
   Task<void> stop(Duration patience);

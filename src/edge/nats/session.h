@@ -8,7 +8,6 @@
 // except that durable publishes may still wait for their commit.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,25 +15,15 @@
 #include "edge/nats/exchange.h"
 #include "edge/nats/parser.h"
 #include "edge/nats/wire_text.h"
-#include "edge/net/credentials.h"
 #include "edge/net/protocol.h"
+#include "edge/net/session_settings.h"
 
 namespace fairlead::edge::nats {
 
 // What all sessions of a listener share.
-struct SessionSettings {
+struct SessionSettings : CommonSessionSettings<Command> {
   ServerInfo info;
-  Credentials credentials;
   Duration ping_every = limits::kPingEvery;
-  Duration authentication_wait = limits::kAuthenticationWait;
-  // Takes commands in order.
-  std::function<void(Command)> hand_over;
-  // Called once, when the connection has gone.
-  std::function<void(uint64_t client)> gone;
-  Backlog::Total backlog_of_all;
-  // Bytes handed over by all and not yet done; listener's thread only.
-  size_t undone_of_all = 0;
-  bool held_up = false;  // sessions wait because that is too much
 };
 
 class Session final : public Protocol {

@@ -69,6 +69,10 @@ class Server::Core final : public ConnectionHost {
     asio::post(context_, [this] { run_inbox(); });
   }
 
+  void set_tls(std::shared_ptr<const TlsContext> tls) {
+    post([this, given = std::move(tls)]() mutable { options_.tls = std::move(given); });
+  }
+
   void shut_doors(Work then) {
     post([this, next = std::move(then)]() mutable {
       close_acceptor();
@@ -182,7 +186,7 @@ class Server::Core final : public ConnectionHost {
     context_.stop();
   }
 
-  const ServerOptions options_;
+  ServerOptions options_;
   const Clock& clock_;
   Accept accept_;
   asio::io_context context_{1};
@@ -214,6 +218,9 @@ uint16_t Server::port() const {
 }
 void Server::post(Work work) {
   core_->post(std::move(work));
+}
+void Server::set_tls(std::shared_ptr<const TlsContext> tls) {
+  core_->set_tls(std::move(tls));
 }
 void Server::shut_doors(Work then) {
   core_->shut_doors(std::move(then));

@@ -44,6 +44,8 @@ class Server {
   Result<void> start();
   // What it listens on. REQUIRES: started.
   uint16_t port() const;
+  // Any thread: new connections are shown this certificate from now on. REQUIRES: it had one.
+  void set_tls(std::shared_ptr<const TlsContext> tls);
   // Any thread. Work posted after stop() is destroyed without having run.
   void post(Work work);
   // Any thread: no more connections, and nothing more is received on those there are. `then` runs

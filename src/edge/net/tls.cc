@@ -1,5 +1,7 @@
 #include "edge/net/tls.h"
 
+#include <cstring>
+
 #include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -9,15 +11,25 @@ namespace fairlead::edge {
 namespace {
 
 std::unexpected<Error> refuse(std::string_view what, const std::string& path) {
-  char reason[256] = "unknown reason";
-  if (unsigned long code = ERR_peek_last_error()) ERR_error_string_n(code, reason, sizeof(reason));
+  // The first is what went wrong; those behind it say who noticed.
+  const unsigned long code = ERR_peek_error();
+  const char* reason =
+      ERR_SYSTEM_ERROR(code) ? std::strerror(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
+  std::string message = fmt::format("{} {}: {}", what, path, reason ? reason : "unknown reason");
   ERR_clear_error();
-  return fail(ErrorCode::kInvalid, fmt::format("{} {}: {}", what, path, reason));
+  return fail(ErrorCode::kInvalid, std::move(message));
 }
 
 }  // namespace
 
+std::vector<std::string> TlsFiles::names() const {
+  std::vector<std::string> all{certificate, key};
+  if (!client_ca.empty()) all.push_back(client_ca);
+  return all;
+}
+
 Result<std::shared_ptr<TlsContext>> TlsContext::load(const TlsFiles& files) {
+  ERR_clear_error();
   std::shared_ptr<TlsContext> made(new TlsContext(SSL_CTX_new(TLS_server_method())));
   SSL_CTX* context = made->context_;
   if (!context) return fail(ErrorCode::kUnavailable, "no memory for TLS");

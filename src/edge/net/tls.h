@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -14,6 +15,9 @@ struct TlsFiles {
   std::string certificate;  // PEM, with the chain up to the authority
   std::string key;
   std::string client_ca;  // not empty: clients must show a certificate that it signed
+
+  // Those that are named.
+  std::vector<std::string> names() const;
 };
 
 class TlsContext {

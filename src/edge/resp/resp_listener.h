@@ -41,6 +41,9 @@ class RespListener {
   // REQUIRES: started.
   uint16_t port() const;
 
+  // Shown to clients that connect from now on. REQUIRES: started with one.
+  void set_tls(std::shared_ptr<const TlsContext> tls);
+
   // Takes nothing more from clients, waits until what they have asked is done or `patience` is
   // over, and closes when they have been answered.
   Task<void> stop(Duration patience);

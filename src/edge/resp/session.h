@@ -6,31 +6,18 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "edge/net/credentials.h"
 #include "edge/net/protocol.h"
+#include "edge/net/session_settings.h"
 #include "edge/resp/exchange.h"
 #include "edge/resp/parser.h"
 
 namespace fairlead::edge::resp {
 
-// What all sessions of a listener share.
-struct SessionSettings {
-  Credentials credentials;
-  Duration authentication_wait = limits::kAuthenticationWait;
-  // Takes requests in order.
-  std::function<void(Request)> hand_over;
-  // Called once, when the connection has gone.
-  std::function<void(uint64_t client)> gone;
-  Backlog::Total backlog_of_all;
-  // Bytes received from all and not yet done; listener's thread only.
-  size_t undone_of_all = 0;
-  bool held_up = false;  // sessions wait because that is too much
-};
+using SessionSettings = CommonSessionSettings<Request>;
 
 class Session final : public Protocol {
  public:

@@ -1,5 +1,8 @@
 // The gate of a safety kernel: cordum.agent.v1.SafetyKernel/Check over gRPC.
 //
+// The breaker is shared by all replicas. While it is closed each goes by its own count of it, and
+// tells the others of failures only; a probe is asked for. Without the store each goes by its own.
+//
 // A kernel that does not answer in time, answers with an error or is given a rest by the breaker is
 // "unavailable"; whether the job may go on then is not decided here.
 #pragma once
@@ -7,8 +10,8 @@
 #include <memory>
 #include <string>
 
+#include "base/breaker.h"
 #include "base/log.h"
-#include "gate/breaker.h"
 #include "gate/gate.h"
 #include "runtime/clock.h"
 #include "runtime/loop.h"
@@ -37,17 +40,25 @@ class KernelGate final : public Gate {
   Future<Result<job::Decision>> check(const cordum::agent::v1::JobRequest& request,
                                       const job::Record& record) override;
   bool in_process() const override { return false; }
+  const char* circuit() const override { return problem().empty() ? "closed" : "open"; }
+  // Why it is not asked now; empty: it is.
+  std::string problem() const;
 
  private:
   using Answer = Completer<Result<job::Decision>>;
 
   Task<void> ask(cordum::agent::v1::JobRequest request, job::Record record, Answer answer);
+  // Whether the kernel may be asked now.
+  Task<bool> admitted();
+  // What became of a call.
+  Task<void> tell(bool succeeded);
+  void follow(const store::BreakerAnswer& shared);
   Task<std::optional<std::string>> content_of(const cordum::agent::v1::JobRequest& request);
 
   const Clock& clock_;
   store::Store& store_;
   Log& log_;
-  Breaker breaker_;
+  Breaker<MonotonicTime> breaker_;
   std::unique_ptr<KernelCalls> calls_;
   // Last, so that the tasks go before what they use.
   Nursery tasks_;

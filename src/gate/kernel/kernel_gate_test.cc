@@ -148,22 +148,44 @@ TEST_F(KernelGateTest, AKernelThatIsNotThereIsUnavailable) {
 TEST_F(KernelGateTest, AKernelThatHangsIsUnavailableAtTheDeadlineAndOpensTheCircuit_H83) {
   kernel_.set(Kernel::Mood::kHang);
   options_.deadline = std::chrono::milliseconds(50);
-  for (int i = 0; i < Breaker::kFailuresToOpen; ++i) {
+  for (int i = 0; i < kBreakerFailuresToOpen; ++i) {
     job::Decision decision = check();
     EXPECT_EQ(decision.kind, Kind::kUnavailable);
     EXPECT_THAT(decision.reason, HasSubstr("Deadline"));
   }
   EXPECT_EQ(check().reason, "safety kernel circuit open");
-  EXPECT_EQ(kernel_.asked(), Breaker::kFailuresToOpen) << "an open circuit does not call";
+  EXPECT_STREQ(gate().circuit(), "open");
+  EXPECT_EQ(kernel_.asked(), kBreakerFailuresToOpen) << "an open circuit does not call";
 }
 
 TEST_F(KernelGateTest, ACircuitClosesWhenTheKernelAnswersAgain) {
   kernel_.set(Kernel::Mood::kFail);
-  for (int i = 0; i < Breaker::kFailuresToOpen; ++i) check();
+  for (int i = 0; i < kBreakerFailuresToOpen; ++i) check();
   kernel_.set(Kernel::Mood::kAnswer);
   EXPECT_EQ(check().kind, Kind::kUnavailable);
-  clock_.advance(Breaker::kOpenFor);
+  clock_.advance(kBreakerOpenFor);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(check().kind, Kind::kAllow);
+  EXPECT_STREQ(gate().circuit(), "closed");
+}
+
+TEST_F(KernelGateTest, WhatOneReplicaLearnedOfTheKernelIsKnownToTheOthers) {
+  KernelGate other(loop_, clock_, store_, log_, options_);
+  auto check_other = [&] { return *loop_.wait(other.check(request_, record_)); };
+  kernel_.set(Kernel::Mood::kFail);
+  for (int i = 0; i < kBreakerFailuresToOpen; ++i) check();
+  const int asked = kernel_.asked();
+  // One failure of its own is enough.
+  EXPECT_THAT(check_other().reason, HasSubstr("broken"));
+  EXPECT_EQ(check_other().reason, "safety kernel circuit open");
+  EXPECT_EQ(other.problem(), "safety kernel circuit open");
+  EXPECT_EQ(kernel_.asked(), asked + 1);
+
+  kernel_.set(Kernel::Mood::kAnswer);
+  clock_.advance(kBreakerOpenFor);
+  for (int i = 0; i < kBreakerSuccessesToClose; ++i) EXPECT_EQ(check().kind, Kind::kAllow);
+  kernel_.set(Kernel::Mood::kFail);
+  // It was closed by the first: one failure does not open it again.
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(check_other().reason, HasSubstr("broken"));
 }
 
 TEST_F(KernelGateTest, QuestionsAreAskedAtTheSameTime) {

@@ -75,7 +75,7 @@ TEST_P(ChangeContract, AChangeOfAnOldRevisionConflictsAndChangesNothing) {
   EXPECT_EQ(*conflict.now, before);
   EXPECT_EQ(load("a"), before);
   EXPECT_EQ(get(store().dead_letter(JobId("a"))), std::nullopt);
-  EXPECT_TRUE(get(store().orphans(WallTime::max(), 10)).empty());
+  EXPECT_TRUE(get(store().orphans(0s, 10)).empty());
   EXPECT_TRUE(get(store().due_timers(now(), 10)).empty());
 }
 
@@ -286,6 +286,19 @@ TEST_P(ChangeContract, AJobAtItsWorkerIsNotCountedTwice) {
   apply<Applied>(std::move(running));
 }
 
+TEST_P(ChangeContract, ADispatchThatItsWorkerNoLongerHasDoesNotCountAgainstIt) {
+  for (const char* id : {"a", "b"}) admit(id);
+  Change first = dispatch("a", "w");
+  first.next->dispatched_at = now();
+  apply<Applied>(std::move(first));
+  Change second = dispatch("b", "w");
+  second.worker_limit = 1;
+  second.ghosts = {{JobId("a"), now() - 1s}, {JobId("nobody"), now()}};
+  apply<Full>(second);
+  second.ghosts = {{JobId("a"), now()}};
+  apply<Applied>(std::move(second));
+}
+
 TEST_P(ChangeContract, AnIdempotencyKeyBelongsToTheFirstJobOfTheTenant) {
   job::Record first = fresh("a");
   first.idempotency_key = "key";
@@ -333,6 +346,19 @@ TEST_P(ChangeContract, ADroppedFutureDoesNotUndoTheCall) {
     auto dropped = store().apply(admission("a"));
   }
   EXPECT_TRUE(load("a").has_value());
+}
+
+TEST_P(ChangeContract, AnIdempotencyKeyTellsItsHolderUntilItsTimeIsOver) {
+  job::Record record = fresh("a");
+  record.idempotency_key = "key";
+  apply<Applied>(admission(record));
+  EXPECT_EQ(get(store().key_holder(TenantId("acme"), "key")), JobId("a"));
+  EXPECT_EQ(get(store().key_holder(TenantId("acme"), "other")), std::nullopt);
+  EXPECT_EQ(get(store().key_holder(TenantId("globex"), "key")), std::nullopt);
+  end("a");
+  EXPECT_EQ(get(store().key_holder(TenantId("acme"), "key")), JobId("a"));
+  advance(limits::kIdempotencyTtl);
+  EXPECT_EQ(get(store().key_holder(TenantId("acme"), "key")), std::nullopt);
 }
 
 }  // namespace fairlead::store

@@ -39,6 +39,10 @@ class PumpLoop final : public Loop {
   void run_ready() {
     while (Work work = take(Duration(0))) work();
   }
+  // Runs what is posted, and what comes, until nothing came for so long in real time.
+  void run_until_quiet(Duration quiet) {
+    while (Work work = take(quiet)) work();
+  }
 
   template <class T>
   T wait(Future<T> future) {

@@ -25,6 +25,8 @@ struct StoreKind {
   std::string name;
   // `folder` is the test's own and does not exist yet; a store that keeps nothing ignores it.
   std::function<std::unique_ptr<Store>(Loop&, const Clock&, const std::string& folder)> open;
+  // Lets time pass on servers that the store asks, which have clocks of their own.
+  std::function<void(Duration)> advance_servers = [](Duration) {};
 };
 
 inline void PrintTo(const StoreKind& kind, std::ostream* out) {
@@ -64,6 +66,7 @@ class StoreTest : public testing::TestWithParam<StoreKind> {
   void advance(Duration duration) {
     clock_.advance(duration);
     loop_.advance(duration);
+    GetParam().advance_servers(duration);
   }
   WallTime now() const { return clock_.wall(); }
 

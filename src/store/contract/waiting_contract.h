@@ -65,6 +65,17 @@ TEST_P(WaitingContract, GivingBackWhatIsNotClaimedDoesNothing) {
   EXPECT_EQ(claimed({{"x"}, 1}), Ids{"a"});
 }
 
+TEST_P(WaitingContract, AJobThatSomebodyMissedIsDueAsSoonAsItIsGivenBack) {
+  wait_in("x", {"a"});
+  EXPECT_EQ(claimed({{"x"}, 1}), Ids{"a"});
+  EXPECT_EQ(claimed({{"x"}, 1}), Ids{});
+  get(store().unclaim(JobId("a"), 30s));
+  EXPECT_EQ(claimed({{}, 1}), Ids{"a"});
+  // That was one time.
+  get(store().unclaim(JobId("a"), 30s));
+  EXPECT_EQ(claimed({{}, 1}), Ids{});
+}
+
 TEST_P(WaitingContract, TheClockTriesTheFirstOfEachClassWhoseTimeHasCome) {
   wait_in("x", {"a", "b"});
   wait_in("y", {"c"});

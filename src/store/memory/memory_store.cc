@@ -11,6 +11,12 @@
 
 namespace fairlead::store {
 
+// Among what is over, by time: what stands below it is behind the position.
+static std::pair<WallTime, JobId> first_before(const Position& position) {
+  if (position.ended) return {position.at, JobId(position.id)};
+  return {position.at + Duration(1), JobId()};
+}
+
 MemoryStore::MemoryStore(const Clock& clock) : clock_(clock), table_(clock.wall()) {}
 
 Snapshot MemoryStore::find(const JobId& job) const {
@@ -54,7 +60,7 @@ Answer<Receipt> MemoryStore::apply(Change change) {
 
   next.revision = before.revision.next();
   Applied applied;
-  table_.follow(next, now, next.updated_at);
+  table_.follow(next, now);
   if (change.request) requests_[next.id.str()] = *std::move(change.request);
   if (change.dead_letter) (void)put_dead_letter(*std::move(change.dead_letter));
   for (Message& message : change.messages) {
@@ -63,6 +69,9 @@ Answer<Receipt> MemoryStore::apply(Change change) {
   for (Timer& timer : change.timers) timers_[timer.key] = std::move(timer);
   for (const std::string& key : change.timers_done) timers_.erase(key);
   if (change.consumed) messages_.erase(*change.consumed);
+  if (!change.mark.empty()) {
+    blobs_[processed_key(change.mark)] = {"1", next.updated_at + limits::kProcessedTtl};
+  }
   if (change.release_lease) {
     table_.leases().release(job_lease_key(next.id), change.guard.lease);
   }
@@ -71,7 +80,9 @@ Answer<Receipt> MemoryStore::apply(Change change) {
   if (job::is_terminal(record->state)) {
     if (old && job::is_terminal(old->state)) {
       ended_by_time_.erase({old->updated_at, record->id});
+      --ended_in_[static_cast<size_t>(old->state)];
     }
+    ++ended_in_[static_cast<size_t>(record->state)];
     live_.erase(record->id);
     ended_by_time_.emplace(record->updated_at, record->id);
     ended_[record->id] = record;
@@ -83,30 +94,24 @@ Answer<Receipt> MemoryStore::apply(Change change) {
 }
 
 // Latest first, behind the cursor.
-std::vector<job::Record> MemoryStore::ended_latest_first(const Query& query) const {
+RecentPart MemoryStore::ended_latest_first(const Query& query) const {
   auto from = ended_by_time_.rbegin();
   if (auto behind = parse_cursor(query.cursor)) {
-    std::pair last = behind->ended ? std::pair(behind->at, JobId(behind->id))
-                                   : std::pair(behind->at + Duration(1), JobId());
-    from = std::make_reverse_iterator(ended_by_time_.lower_bound(last));
+    from = std::make_reverse_iterator(ended_by_time_.lower_bound(first_before(*behind)));
   }
-  std::vector<job::Record> records;
-  for (; from != ended_by_time_.rend() && records.size() < query.limit; ++from) {
-    records.push_back(*ended_.at(from->second));
+  RecentPart part;
+  for (; from != ended_by_time_.rend() && from->first >= query.only.since; ++from) {
+    const job::Record& record = *ended_.at(from->second);
+    ++part.visited;
+    if (query.only.takes(record)) part.records.push_back(record);
+    if (part.records.size() < query.limit && part.visited < limits::kScanVisitsMax) continue;
+    part.stopped = position_of(record, query.by);
+    break;
   }
-  return records;
+  return part;
 }
 
 std::vector<job::Record> MemoryStore::ended_in_state(const Query& query) const {
-  if (query.latest_first) {
-    Query all = query;
-    all.limit = ended_.size();
-    std::vector<job::Record> records = ended_latest_first(all);
-    std::erase_if(records, [&](const job::Record& record) {
-      return query.text != job::to_string(record.state);
-    });
-    return records;
-  }
   auto from = ended_by_time_.begin();
   if (auto behind = parse_cursor(query.cursor)) {
     from = ended_by_time_.upper_bound({behind->at, JobId(behind->id)});
@@ -135,17 +140,18 @@ void MemoryStore::complete_trace(const Query& query, std::vector<job::Record>& r
 Answer<Page> MemoryStore::scan(Query query) {
   Page page;
   query.limit = std::min(query.limit, limits::kScanMax);
-  for (const JobId& job : table_.scan(query)) page.records.push_back(*live_.at(job));
-  if (query.by == Query::By::kTrace) complete_trace(query, page.records);
-  if (query.by == Query::By::kEnded) page.records = ended_latest_first(query);
-  if (query.by == Query::By::kState && page.records.empty()) page.records = ended_in_state(query);
+  Table::Scanned live = table_.scan(query, clock_.monotonic());
+  for (const JobId& job : live.jobs) page.records.push_back(*live_.at(job));
   if (query.by == Query::By::kRecent) {
-    // Of one time the live ones come before the ended.
-    std::vector<job::Record> live = std::exchange(page.records, {});
-    std::ranges::merge(live, ended_latest_first(query), std::back_inserter(page.records),
-                       std::greater{}, &job::Record::updated_at, &job::Record::updated_at);
+    std::erase_if(page.records,
+                  [&](const job::Record& record) { return !query.only.takes(record); });
+    return merge_recent({std::move(page.records), live.visited, std::move(live.stopped)},
+                        ended_latest_first(query), query.limit);
   }
-  if (page.records.size() < query.limit) return page;
+  if (query.by == Query::By::kTrace) complete_trace(query, page.records);
+  if (query.by == Query::By::kEnded) page.records = ended_latest_first(query).records;
+  if (query.by == Query::By::kState && page.records.empty()) page.records = ended_in_state(query);
+  if (page.records.size() < query.limit || !is_paged(query.by)) return page;
   page.records.resize(query.limit);
   if (!page.records.empty()) page.next = to_cursor(position_of(page.records.back(), query.by));
   return page;
@@ -168,6 +174,22 @@ size_t MemoryStore::waiting_in(std::string_view wait_class) const {
   return table_.waiting().waiting_in(wait_class);
 }
 
+size_t MemoryStore::jobs_in(job::State state) const {
+  return job::is_terminal(state) ? ended_in_[static_cast<size_t>(state)] : table_.size(state);
+}
+
+Answer<Queues> MemoryStore::queues() {
+  return Queues{table_.queues(), true};
+}
+
+Answer<std::optional<JobId>> MemoryStore::key_holder(const TenantId& tenant, std::string key) {
+  auto found = idempotency_.find({tenant, std::move(key)});
+  if (found == idempotency_.end() || found->second.expires <= clock_.wall()) {
+    return std::optional<JobId>{};
+  }
+  return std::optional(found->second.job);
+}
+
 Answer<bool> MemoryStore::acquire(std::string key, LeaseRequest lease) {
   return table_.leases().acquire(key, lease, clock_.monotonic());
 }
@@ -181,14 +203,14 @@ Answer<void> MemoryStore::release(std::string key, std::string token) {
   return Result<void>{};
 }
 
-Answer<void> MemoryStore::sign_of_life(std::string replica) {
+Answer<WallTime> MemoryStore::sign_of_life(std::string replica) {
   table_.leases().sign_of_life(replica, clock_.monotonic());
-  return Result<void>{};
+  return clock_.wall();
 }
 
 Sequence MemoryStore::keep(Message message, bool queued, WallTime now) {
   Sequence sequence(++sequences_);
-  messages_[sequence] = {sequence, std::move(message), queued, now};
+  messages_[sequence] = {{sequence, std::move(message), queued, now}, clock_.monotonic()};
   return sequence;
 }
 
@@ -197,15 +219,35 @@ Answer<Sequence> MemoryStore::enqueue(Message message, WallTime now) {
 }
 
 Answer<void> MemoryStore::forget(std::vector<Sequence> messages) {
-  for (Sequence sequence : messages) messages_.erase(sequence);
+  for (Sequence sequence : messages) {
+    messages_.erase(sequence);
+  }
   return Result<void>{};
 }
 
-Answer<std::vector<StoredMessage>> MemoryStore::orphans(WallTime stored_before, size_t limit) {
+Answer<std::vector<StoredMessage>> MemoryStore::orphans(Duration age, size_t limit) {
+  const MonotonicTime now = clock_.monotonic();
   std::vector<StoredMessage> found;
-  for (const auto& [sequence, message] : messages_) {
+  for (auto& [sequence, kept] : messages_) {
     if (found.size() == limit) break;
-    if (message.stored_at < stored_before) found.push_back(message);
+    if (kept.message.queued || kept.since > now - age) continue;
+    kept.since = now;
+    found.push_back(kept.message);
+  }
+  return found;
+}
+
+Answer<std::vector<bool>> MemoryStore::processed(std::vector<std::string> marks) {
+  std::vector<bool> found;
+  for (const std::string& mark : marks) found.push_back(has_blob(processed_key(mark)));
+  return found;
+}
+
+Answer<std::vector<StoredMessage>> MemoryStore::queued(size_t limit) {
+  std::vector<StoredMessage> found;
+  for (const auto& [sequence, kept] : messages_) {
+    if (found.size() == limit) break;
+    if (kept.message.queued) found.push_back(kept.message);
   }
   return found;
 }
@@ -252,9 +294,8 @@ Answer<std::optional<DeadLetter>> MemoryStore::dead_letter(const JobId& job) {
 Answer<std::vector<DeadLetter>> MemoryStore::dead_letters(std::string cursor, size_t limit) {
   std::vector<DeadLetter> page;
   auto from = dead_letters_by_time_.rbegin();
-  if (auto last = dead_letters_.find(JobId(cursor)); last != dead_letters_.end()) {
-    from = std::make_reverse_iterator(
-        dead_letters_by_time_.find({last->second.created_at, last->first}));
+  if (auto behind = parse_cursor(cursor)) {
+    from = std::make_reverse_iterator(dead_letters_by_time_.lower_bound(first_before(*behind)));
   }
   for (; from != dead_letters_by_time_.rend() && page.size() < limit; ++from) {
     page.push_back(dead_letters_.at(from->second));
@@ -274,6 +315,16 @@ Answer<bool> MemoryStore::put_blob(std::string key, Blob blob, BlobCondition con
   bool present = has_blob(key);
   if (condition == BlobCondition::kIfAbsent && present) return false;
   if (condition == BlobCondition::kIfPresent && !present) return false;
+  blobs_[std::move(key)] = std::move(blob);
+  return true;
+}
+
+Answer<bool> MemoryStore::swap_blob(std::string key, std::optional<std::string> expected,
+                                    Blob blob) {
+  const bool present = has_blob(key);
+  if (present != expected.has_value() || (present && blobs_.at(key).bytes != *expected)) {
+    return false;
+  }
   blobs_[std::move(key)] = std::move(blob);
   return true;
 }
@@ -299,11 +350,21 @@ Answer<int64_t> MemoryStore::add(std::string counter, int64_t delta) {
   return counters_[std::move(counter)] += delta;
 }
 
+Answer<void> MemoryStore::put_workers(Blob snapshot, std::vector<WorkerId>) {
+  blobs_[std::string(kWorkersKey)] = std::move(snapshot);
+  return Result<void>{};
+}
+
+Answer<BreakerAnswer> MemoryStore::breaker(std::string name, BreakerEvent event, WallTime now) {
+  return breakers_.tell(name, event, now);
+}
+
 Answer<size_t> MemoryStore::retire(WallTime now, size_t limit) {
   size_t gone = 0;
   while (gone < limit && !ended_by_time_.empty() &&
          ended_by_time_.begin()->first + limits::kEndedJobTtl <= now) {
     const JobId job = ended_by_time_.begin()->second;
+    --ended_in_[static_cast<size_t>(ended_.at(job)->state)];
     requests_.erase(job.str());
     ended_.erase(job);
     ended_by_time_.erase(ended_by_time_.begin());

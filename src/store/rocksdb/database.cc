@@ -12,6 +12,7 @@
 
 #include "store/rocksdb/log_damage.h"
 #include "store/rocksdb/tuning.h"
+#include "store/rocksdb/upgrade.h"
 
 namespace fairlead::store {
 
@@ -19,8 +20,6 @@ namespace {
 
 constexpr std::string_view kMagicKey = "magic";
 constexpr std::string_view kMagic = "fairlead";
-constexpr std::string_view kFormatKey = "format";
-constexpr int kFormat = 1;
 
 // In the data folder: the database, one that is being made, and the lock of its maker.
 constexpr std::string_view kDatabaseName = "db";
@@ -60,7 +59,13 @@ class Folder {
     }
     if (auto free = check_unused(); !free) return std::unexpected(free.error());
     if (auto ours = check_database(inspect); !ours) return std::unexpected(ours.error());
-    return open_for_writing();
+    auto database = open_for_writing();
+    if (!database || format_ == kFormat) return database;
+    if (auto upgraded = upgrade(**database, format_); !upgraded) {
+      return refuse(upgraded.error().code, "cannot be brought to this version: {}",
+                    upgraded.error().message);
+    }
+    return database;
   }
 
  private:
@@ -68,8 +73,10 @@ class Folder {
   rocksdb::Status make_database();
   Result<void> check_foreign_files() const;
   Result<void> check_unused() const;
-  Result<void> check_database(const Database::Inspect& inspect) const;
-  Result<void> check_stamp(const Database& database) const;
+  Result<void> check_database(const Database::Inspect& inspect);
+  Result<void> check_stamp(const Database& database);
+  // Those that are there: an older Fairlead did not have the last ones.
+  std::vector<rocksdb::ColumnFamilyDescriptor> present_families() const;
   Result<std::unique_ptr<Database>> open_for_reading() const;
   bool log_is_damaged() const;
   Result<std::unique_ptr<Database>> open_for_writing() const;
@@ -90,6 +97,8 @@ class Folder {
   rocksdb::Env* env_;
   std::string database_;
   std::string unfinished_;
+  size_t families_present_ = kFamilies;
+  int format_ = kFormat;
 };
 
 Result<void> Folder::create() {
@@ -177,7 +186,7 @@ Result<void> Folder::check_unused() const {
   return {};
 }
 
-Result<void> Folder::check_database(const Database::Inspect& inspect) const {
+Result<void> Folder::check_database(const Database::Inspect& inspect) {
   rocksdb::DBOptions reading = database_options(options_);
   std::vector<std::string> names;
   rocksdb::Status status = rocksdb::DB::ListColumnFamilies(reading, database_, &names);
@@ -188,6 +197,10 @@ Result<void> Folder::check_database(const Database::Inspect& inspect) const {
   for (size_t i = 0; i < kFamilies; ++i) {
     const char* name = family_name(static_cast<Family>(i));
     if (std::ranges::find(names, name) != names.end()) continue;
+    if (i >= kFamiliesOfFormat1) {
+      families_present_ = i;
+      break;
+    }
     return refuse(ErrorCode::kInvalid,
                   "it holds a RocksDB database of something else (no family \"{}\"); name another "
                   "folder",
@@ -202,7 +215,13 @@ Result<void> Folder::check_database(const Database::Inspect& inspect) const {
   return {};
 }
 
-Result<void> Folder::check_stamp(const Database& database) const {
+std::vector<rocksdb::ColumnFamilyDescriptor> Folder::present_families() const {
+  std::vector<rocksdb::ColumnFamilyDescriptor> present = families(options_);
+  present.resize(families_present_);
+  return present;
+}
+
+Result<void> Folder::check_stamp(const Database& database) {
   auto magic = database.get(Family::kMeta, kMagicKey);
   auto stamp = database.get(Family::kMeta, kFormatKey);
   if (!magic || !stamp) {
@@ -213,15 +232,18 @@ Result<void> Folder::check_stamp(const Database& database) const {
                   "it holds a RocksDB database of something else (no stamp of Fairlead); name "
                   "another folder");
   }
-  int format = 0;
+  format_ = 0;
   const std::string& text = **stamp;
-  std::from_chars(text.data(), text.data() + text.size(), format);
-  if (format > kFormat) {
+  std::from_chars(text.data(), text.data() + text.size(), format_);
+  if (format_ > kFormat) {
     return refuse(ErrorCode::kInvalid,
                   "it was written by a newer Fairlead (format {}, this one knows {}); use that one",
-                  format, kFormat);
+                  format_, kFormat);
   }
-  if (format < 1) return refuse(ErrorCode::kCorrupt, "its format is \"{}\", which is none", text);
+  if (format_ < 1) return refuse(ErrorCode::kCorrupt, "its format is \"{}\", which is none", text);
+  if (format_ == kFormat && families_present_ < kFamilies) {
+    return refuse(ErrorCode::kCorrupt, "a part of the database is gone; nothing was changed");
+  }
   return {};
 }
 
@@ -236,7 +258,7 @@ Result<std::unique_ptr<Database>> Folder::open_for_reading() const {
                     rocksdb::WALRecoveryMode::kPointInTimeRecovery}) {
     reading.wal_recovery_mode = mode;
     status = rocksdb::DB::OpenForReadOnly(rocksdb::Options(reading, {}), database_,
-                                          families(options_), &handles, &database->db_);
+                                          present_families(), &handles, &database->db_);
     if (!status.IsCorruption() || log_is_damaged()) break;
   }
   if (!status.ok()) {
@@ -264,9 +286,10 @@ bool Folder::log_is_damaged() const {
 Result<std::unique_ptr<Database>> Folder::open_for_writing() const {
   std::unique_ptr<Database> database(new Database);
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::Options writing(database_options(options_), {});
+  writing.create_missing_column_families = families_present_ < kFamilies;
   rocksdb::Status status =
-      rocksdb::DB::Open(rocksdb::Options(database_options(options_), {}), database_,
-                        families(options_), &handles, &database->db_);
+      rocksdb::DB::Open(writing, database_, families(options_), &handles, &database->db_);
   if (!status.ok()) {
     return refuse(status.IsCorruption() ? ErrorCode::kCorrupt : ErrorCode::kUnavailable,
                   "the database cannot be opened: {}", status.ToString());

@@ -52,6 +52,34 @@ class DataFolder : public testing::Test {
     delete db;
   }
 
+  // Takes away what the first format did not have.
+  void make_format_1() {
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    std::vector<std::string> names;
+    ASSERT_TRUE(rocksdb::DB::ListColumnFamilies({}, path_ + "/db", &names).ok());
+    for (const std::string& name : names) families.push_back({name, {}});
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    rocksdb::DB* db = nullptr;
+    ASSERT_TRUE(rocksdb::DB::Open({}, path_ + "/db", families, &handles, &db).ok());
+    for (auto* handle : handles) {
+      if (handle->GetName() == "default") {
+        ASSERT_TRUE(db->Put({}, handle, "format", "1").ok());
+        ASSERT_TRUE(db->Delete({}, handle, "ended").ok());
+      }
+      if (handle->GetName() == "ended_by_time") {
+        std::unique_ptr<rocksdb::Iterator> each(db->NewIterator({}, handle));
+        for (each->SeekToFirst(); each->Valid(); each->Next()) {
+          ASSERT_TRUE(db->Put({}, handle, each->key(), each->value().ToString().substr(0, 1)).ok());
+        }
+      }
+      if (handle->GetName() == "ended_by_queue") {
+        ASSERT_TRUE(db->DropColumnFamily(handle).ok());
+      }
+    }
+    for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
+    delete db;
+  }
+
   // Every file of the folder with its bytes.
   std::map<std::string, std::string> contents() const {
     std::map<std::string, std::string> files;
@@ -162,8 +190,34 @@ TEST_F(DataFolder, WithoutOurMagicIsRefused) {
 
 TEST_F(DataFolder, OfANewerFormatIsRefused) {
   fill();
-  write_raw("default", "format", "2");
-  expect_refused(ErrorCode::kInvalid, "newer Fairlead (format 2, this one knows 1)");
+  write_raw("default", "format", "3");
+  expect_refused(ErrorCode::kInvalid, "newer Fairlead (format 3, this one knows 2)");
+}
+
+TEST_F(DataFolder, OfAnOlderFormatIsBroughtToThisOne) {
+  clock_.advance(std::chrono::seconds(1000));
+  {
+    auto store = open();
+    ASSERT_TRUE(store) << store.error().message;
+    for (int i = 0; i < 2500; ++i) {
+      Change change;
+      change.next->id = JobId(std::to_string(i));
+      change.next->tenant = TenantId(i % 5 == 0 ? "acme" : "globex");
+      change.next->topic = Topic("job.old");
+      change.next->state = job::State::kFailed;
+      change.next->updated_at = clock_.wall();
+      change.path = {job::State::kPending, job::State::kFailed};
+      auto dropped = (*store)->apply(std::move(change));
+    }
+  }
+  make_format_1();
+  for (int life = 0; life < 2; ++life) {
+    auto store = open();
+    ASSERT_TRUE(store) << store.error().message;
+    Query query{.limit = 1000, .only = {.tenant = "acme"}};
+    EXPECT_EQ(loop_.wait((*store)->scan(query))->records.size(), 500u);
+    EXPECT_EQ((*store)->jobs_in(job::State::kFailed), 2500u);
+  }
 }
 
 TEST_F(DataFolder, OfAFormatThatIsNoneIsRefused) {

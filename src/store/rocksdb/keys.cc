@@ -56,6 +56,42 @@ std::string trace_key(const TraceId& trace, WallTime created, const JobId& job) 
   return trace_prefix(trace) + time_key(created, job.str());
 }
 
+std::string tenant_prefix(std::string_view tenant) {
+  std::string key;
+  append_counted(key, tenant);
+  return key;
+}
+
+std::string queue_prefix(std::string_view tenant, std::string_view topic) {
+  std::string key = tenant_prefix(tenant);
+  append_counted(key, topic);
+  return key;
+}
+
+std::string queue_key(const TenantId& tenant, const Topic& topic, WallTime ended,
+                      const JobId& job) {
+  return queue_prefix(tenant.str(), topic.str()) + time_key(ended, job.str());
+}
+
+std::optional<QueuePrefixes> parse_queue_prefixes(std::string_view key) {
+  // The size of the counted text at the front of the rest, its count included.
+  auto counted = [](std::string_view rest) -> std::optional<size_t> {
+    auto size = parse_number_key(rest.substr(0, kNumberBytes));
+    if (!size || *size > rest.size() - kNumberBytes) return std::nullopt;
+    return kNumberBytes + *size;
+  };
+  auto tenant = counted(key);
+  if (!tenant) return std::nullopt;
+  auto topic = counted(key.substr(*tenant));
+  if (!topic) return std::nullopt;
+  return QueuePrefixes{key.substr(0, *tenant), key.substr(0, *tenant + *topic)};
+}
+
+std::string behind_prefix(std::string_view prefix) {
+  // What follows a prefix is a count or a time: neither begins with so many ones.
+  return std::string(prefix) + std::string(kNumberBytes, '\xff');
+}
+
 std::string idempotency_key(const TenantId& tenant, std::string_view key) {
   std::string text;
   append_counted(text, tenant.str());

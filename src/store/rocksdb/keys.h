@@ -26,6 +26,19 @@ std::optional<TimeKey> parse_time_key(std::string_view key);
 std::string trace_prefix(const TraceId& trace);
 std::string trace_key(const TraceId& trace, WallTime created, const JobId& job);
 
+// All keys of one queue begin with its prefix, all of one tenant with its own; no others do.
+std::string tenant_prefix(std::string_view tenant);
+std::string queue_prefix(std::string_view tenant, std::string_view topic);
+std::string queue_key(const TenantId& tenant, const Topic& topic, WallTime ended, const JobId& job);
+// The prefixes that a key of a queue begins with; none when it makes no sense.
+struct QueuePrefixes {
+  std::string_view tenant;
+  std::string_view queue;
+};
+std::optional<QueuePrefixes> parse_queue_prefixes(std::string_view key);
+// Behind every key with that prefix, and before all others that come later.
+std::string behind_prefix(std::string_view prefix);
+
 std::string idempotency_key(const TenantId& tenant, std::string_view key);
 
 }  // namespace fairlead::store

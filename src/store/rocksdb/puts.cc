@@ -35,11 +35,9 @@ bool same_key(const Put& a, const Put& b) {
 
 // About what a record takes when it is encoded.
 size_t estimate(const job::Record& record) {
-  constexpr size_t kFlat = 512;
-  constexpr size_t kEvent = 32;
-  return kFlat + record.history.size() * kEvent + record.error_message.size() +
-         record.decision.constraints.size() + record.result_ptr.size() + record.principal.size() +
-         record.team.size() + record.workflow_id.size();
+  constexpr size_t kFlat = 256;
+  constexpr size_t kEvent = 24;
+  return kFlat + record.history.size() * kEvent + job::text_bytes(record);
 }
 
 rocksdb::Status add(const Put& put, rocksdb::ColumnFamilyHandle* family, std::string& encoded,

@@ -1,6 +1,7 @@
 #include "store/rocksdb/reading.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <tuple>
 
@@ -26,90 +27,6 @@ Result<std::vector<job::Record>> read_all(const Database& database, Family famil
   return records;
 }
 
-// Walks the ended jobs by time of ending.
-class EndedJobs {
- public:
-  explicit EndedJobs(const Database& database)
-      : database_(database), each_(database.iterate(Family::kEndedByTime)) {}
-
-  // Latest first, behind the position.
-  Result<std::vector<job::Record>> latest(const std::optional<Position>& behind, size_t limit) {
-    seek_behind(behind);
-    std::vector<job::Record> records;
-    for (; each_->Valid() && records.size() < limit; each_->Prev()) {
-      if (auto taken = take(records); !taken) return std::unexpected(taken.error());
-    }
-    if (!each_->status().ok()) return read_failed(each_->status());
-    return records;
-  }
-
-  // Latest first, only those in the state.
-  Result<Page> latest_in_state(job::State state, const std::optional<Position>& behind,
-                               size_t limit) {
-    seek_behind(behind);
-    Page page;
-    std::optional<TimeKey> last;
-    for (size_t visits = 0; each_->Valid(); each_->Prev(), ++visits) {
-      if (page.records.size() == limit || visits == limits::kScanVisitsMax) {
-        if (last) page.next = to_cursor({last->at, last->name, true});
-        return page;
-      }
-      last = parse_time_key(each_->key().ToStringView());
-      if (each_->value() != rocksdb::Slice(ended_value(state))) continue;
-      if (auto taken = take(page.records); !taken) return std::unexpected(taken.error());
-    }
-    if (!each_->status().ok()) return read_failed(each_->status());
-    return page;
-  }
-
-  // Earliest first, only those in the state.
-  Result<Page> in_state(job::State state, const std::optional<Position>& behind, size_t limit) {
-    each_->Seek(behind ? time_key(behind->at, behind->id) + '\0' : "");
-    Page page;
-    for (size_t visits = 0; each_->Valid(); each_->Next(), ++visits) {
-      if (page.records.size() == limit || visits == limits::kScanVisitsMax) {
-        each_->Prev();
-        auto last = parse_time_key(each_->key().ToStringView());
-        if (last) page.next = to_cursor({last->at, last->name, true});
-        return page;
-      }
-      if (each_->value() != rocksdb::Slice(ended_value(state))) continue;
-      if (auto taken = take(page.records); !taken) return std::unexpected(taken.error());
-    }
-    if (!each_->status().ok()) return read_failed(each_->status());
-    return page;
-  }
-
- private:
-  // To the latest behind the position.
-  void seek_behind(const std::optional<Position>& behind) {
-    if (!behind) {
-      each_->SeekToLast();
-    } else if (behind->ended) {
-      seek_before(time_key(behind->at, behind->id));
-    } else {
-      seek_before(time_key(behind->at + Duration(1), ""));
-    }
-  }
-
-  void seek_before(const std::string& key) {
-    each_->SeekForPrev(key);
-    if (each_->Valid() && each_->key() == rocksdb::Slice(key)) each_->Prev();
-  }
-
-  Result<void> take(std::vector<job::Record>& into) {
-    auto key = parse_time_key(each_->key().ToStringView());
-    if (!key) return fail(ErrorCode::kCorrupt, "a key of an ended job makes no sense");
-    auto record = read_record(database_, Family::kEnded, JobId(std::move(key->name)));
-    if (!record) return std::unexpected(record.error());
-    if (*record) into.push_back(**std::move(record));
-    return {};
-  }
-
-  const Database& database_;
-  std::unique_ptr<rocksdb::Iterator> each_;
-};
-
 // Ended jobs of a trace, oldest first, behind the position.
 Result<std::vector<JobId>> ended_of_trace(const Database& database, const TraceId& trace,
                                           const std::optional<Position>& behind, size_t limit) {
@@ -129,7 +46,7 @@ Result<std::vector<JobId>> ended_of_trace(const Database& database, const TraceI
 // The first `limit` of the records, which are in order, with the cursor to what follows.
 Page cut(std::vector<job::Record> records, const Query& query) {
   Page page{std::move(records), {}};
-  if (page.records.size() < query.limit) return page;
+  if (page.records.size() < query.limit || !is_paged(query.by)) return page;
   page.records.resize(query.limit);
   if (!page.records.empty()) page.next = to_cursor(position_of(page.records.back(), query.by));
   return page;
@@ -151,20 +68,6 @@ Result<Page> trace_page(const Database& database, const Query& query,
   if (!ended) return std::unexpected(ended.error());
   std::ranges::move(*ended, std::back_inserter(records));
   std::ranges::sort(records, {}, order);
-  return cut(std::move(records), query);
-}
-
-// Most recently changed first; of one time the live ones before the ended.
-Result<Page> recent_page(const Database& database, const Query& query,
-                         std::vector<job::Record> live) {
-  auto ended = EndedJobs(database).latest(parse_cursor(query.cursor), query.limit);
-  if (!ended) return std::unexpected(ended.error());
-  std::vector<job::Record> records;
-  std::merge(std::move_iterator(live.begin()), std::move_iterator(live.end()),
-             std::move_iterator(ended->begin()), std::move_iterator(ended->end()),
-             std::back_inserter(records), [](const job::Record& a, const job::Record& b) {
-               return a.updated_at > b.updated_at;
-             });
   return cut(std::move(records), query);
 }
 
@@ -197,8 +100,11 @@ Result<size_t> retire_range(const Database& database, Puts& puts, const Expiry& 
 
 }  // namespace
 
-std::string ended_value(job::State state) {
-  return std::string(1, static_cast<char>(state));
+Result<StateCounts> read_counts(const Database& database, std::string_view key) {
+  auto bytes = database.get(Family::kMeta, key);
+  if (!bytes) return std::unexpected(bytes.error());
+  if (!*bytes) return StateCounts{};
+  return decode_state_counts(**bytes);
 }
 
 Result<std::optional<job::Record>> read_record(const Database& database, Family family,
@@ -211,12 +117,17 @@ Result<std::optional<job::Record>> read_record(const Database& database, Family 
   return std::optional(*std::move(record));
 }
 
-Result<Page> read_page(const Database& database, const Query& query,
-                       const std::vector<JobId>& live) {
-  auto records = read_all(database, Family::kLive, live);
+Result<Page> read_page(const Database& database, const Query& query, const Table::Scanned& live) {
+  auto records = read_all(database, Family::kLive, live.jobs);
   if (!records) return std::unexpected(records.error());
   if (query.by == Query::By::kTrace) return trace_page(database, query, *std::move(records));
-  if (query.by == Query::By::kRecent) return recent_page(database, query, *std::move(records));
+  if (query.by == Query::By::kRecent) {
+    auto ended = EndedJobs(database).recent(query);
+    if (!ended) return std::unexpected(ended.error());
+    std::erase_if(*records, [&](const job::Record& record) { return !query.only.takes(record); });
+    return merge_recent({*std::move(records), live.visited, live.stopped}, *std::move(ended),
+                        query.limit);
+  }
   if (query.by == Query::By::kEnded) {
     auto ended = EndedJobs(database).latest(parse_cursor(query.cursor), query.limit);
     if (!ended) return std::unexpected(ended.error());
@@ -224,9 +135,6 @@ Result<Page> read_page(const Database& database, const Query& query,
   }
   if (query.by == Query::By::kState) {
     auto state = job::parse_state(query.text);
-    if (state && job::is_terminal(*state) && query.latest_first) {
-      return EndedJobs(database).latest_in_state(*state, parse_cursor(query.cursor), query.limit);
-    }
     if (state && job::is_terminal(*state)) {
       return EndedJobs(database).in_state(*state, parse_cursor(query.cursor), query.limit);
     }
@@ -240,21 +148,33 @@ Result<Retired> retire_expired(const Database& database, Puts& puts, WallTime no
   const size_t share = std::max<size_t>(1, limit / 4);
   const size_t most_jobs = limit > 2 * share ? limit - 2 * share : limit;
   Retired retired;
+  auto erase_entries = [&](const job::Record& record) {
+    puts.erase(Family::kEndedByQueue,
+               queue_key(record.tenant, record.topic, record.updated_at, record.id));
+    if (!record.trace.empty()) {
+      puts.erase(Family::kTrace, trace_key(record.trace, record.created_at, record.id));
+    }
+    ++retired.in_state[static_cast<size_t>(record.state)];
+  };
   auto jobs = retire_range(database, puts, {Family::kEndedByTime, now - ended_job_ttl, most_jobs},
                            [&](const TimeKey& key) -> Result<void> {
                              JobId job(key.name);
                              auto record = read_record(database, Family::kEnded, job);
                              if (!record) return std::unexpected(record.error());
-                             if (*record && !(*record)->trace.empty()) {
-                               puts.erase(Family::kTrace,
-                                          trace_key((*record)->trace, (*record)->created_at, job));
-                             }
+                             if (*record) erase_entries(**record);
                              puts.erase(Family::kEnded, job.str());
                              puts.erase(Family::kRequest, job.str());
                              retired.jobs.push_back(std::move(job));
                              return {};
                            });
   if (!jobs) return std::unexpected(jobs.error());
+  if (*jobs > 0) {
+    // Retention alone writes it, here, one after the other.
+    auto before = read_counts(database, kRetiredKey);
+    if (!before) return std::unexpected(before.error());
+    std::ranges::transform(*before, retired.in_state, before->begin(), std::plus{});
+    puts.put(Family::kMeta, kRetiredKey, encode(*before));
+  }
 
   auto keys = retire_range(database, puts,
                            {Family::kIdempotencyByExpiry, now, std::min(share, limit - *jobs)},

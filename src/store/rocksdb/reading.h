@@ -7,14 +7,19 @@
 
 #include "base/result.h"
 #include "store/rocksdb/database.h"
+#include "store/rocksdb/ended_jobs.h"
 #include "store/rocksdb/puts.h"
-#include "store/rocksdb/values.h"
 #include "store/store.h"
+#include "store/table.h"
+#include "store/values.h"
 
 namespace fairlead::store {
 
-// The value of an entry in kEndedByTime.
-std::string ended_value(job::State state);
+// In Family::kMeta: how many jobs have ended in each state, and how many of these were retired.
+inline constexpr std::string_view kEndedKey = "ended";
+inline constexpr std::string_view kRetiredKey = "retired";
+// Zeros when there are none yet.
+Result<StateCounts> read_counts(const Database& database, std::string_view key);
 
 // The values of those keys that are there, in the keys' order.
 template <class T>
@@ -37,12 +42,12 @@ Result<std::optional<job::Record>> read_record(const Database& database, Family 
                                                const JobId& job);
 
 // The page that a query asks for; `live` are the live jobs of it, in its order, as the table knows.
-Result<Page> read_page(const Database& database, const Query& query,
-                       const std::vector<JobId>& live);
+Result<Page> read_page(const Database& database, const Query& query, const Table::Scanned& live);
 
 struct Retired {
   size_t count = 0;
   std::vector<JobId> jobs;
+  StateCounts in_state{};  // of the jobs
 };
 
 // Erases what has expired, at most `limit` things.

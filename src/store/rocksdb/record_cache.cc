@@ -1,19 +1,18 @@
 #include "store/rocksdb/record_cache.h"
 
 #include "base/limits.h"
+#include "job/codec.h"
 
 namespace fairlead::store {
 
 namespace {
 
-// About what an entry takes: the texts that may be long, and a flat sum for the rest.
+// About what an entry takes.
 size_t bytes_of(const RecordCache::Entry& entry) {
-  constexpr size_t kFlat = sizeof(RecordCache::Entry) + sizeof(job::Record) + 512;
+  constexpr size_t kFlat = sizeof(RecordCache::Entry) + sizeof(job::Record) + 256;
   size_t request = entry.request ? entry.request->size() : 0;
   return kFlat + request + entry.record->history.size() * sizeof(job::Event) +
-         entry.record->error_message.size() + entry.record->decision.constraints.size() +
-         entry.record->result_ptr.size() + entry.record->principal.size() +
-         entry.record->team.size() + entry.record->workflow_id.size();
+         job::text_bytes(*entry.record);
 }
 
 }  // namespace

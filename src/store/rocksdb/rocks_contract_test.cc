@@ -19,5 +19,6 @@ StoreKind rocksdb_kind() {
 
 FAIRLEAD_STORE_CONTRACT(rocksdb_kind());
 FAIRLEAD_STORE_DURABILITY(rocksdb_kind());
+FAIRLEAD_STORE_OF_ONE_PROCESS(rocksdb_kind());
 
 }  // namespace fairlead::store

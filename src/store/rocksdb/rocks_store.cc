@@ -35,18 +35,19 @@ Result<void> for_each(const Database& database, Family family,
 
 Result<std::unique_ptr<RocksStore>> RocksStore::open(RocksOptions options, Loop& loop,
                                                      const Clock& clock) {
-  std::unique_ptr<RocksStore> store(new RocksStore(std::move(options), loop, clock));
+  std::unique_ptr<RocksStore> store(new RocksStore(std::move(options), clock));
   auto database = Database::open(store->options_,
                                  [&](const Database& checked) { return store->rebuild(checked); });
   if (!database) return std::unexpected(database.error());
   store->database_ = *std::move(database);
+  if (auto counted = store->read_ended_counts(); !counted) return std::unexpected(counted.error());
   store->operations_ = std::make_unique<Operations>(*store->database_, store->options_, loop,
                                                     [self = store.get()] { self->let_go(); });
   return store;
 }
 
-RocksStore::RocksStore(RocksOptions options, Loop& loop, const Clock& clock)
-    : options_(std::move(options)), loop_(loop), clock_(clock), table_(clock.wall()) {}
+RocksStore::RocksStore(RocksOptions options, const Clock& clock)
+    : options_(std::move(options)), clock_(clock), table_(clock.wall()) {}
 
 RocksStore::~RocksStore() = default;
 
@@ -60,10 +61,11 @@ Result<void> RocksStore::rebuild(const Database& database) {
     if (!number) return fail(ErrorCode::kCorrupt, "the sequence mark makes no sense");
     next_sequence_ = sequence_mark_ = *number;
   }
-  auto read = for_each<StoredMessage>(database, Family::kMessage, decode_message,
-                                      [this](std::string_view, StoredMessage message) {
-                                        messages_.emplace(message.sequence, message.stored_at);
-                                      });
+  auto read = for_each<StoredMessage>(
+      database, Family::kMessage, decode_message, [this](std::string_view, StoredMessage message) {
+        // Who should have published it is gone.
+        note(message.sequence, message.queued, MonotonicTime::min());
+      });
   if (!read) return read;
   read = for_each<Timer>(database, Family::kTimer, decode_timer,
                          [this](std::string_view key, Timer timer) { timers_.set(key, timer.at); });
@@ -88,11 +90,21 @@ Result<void> RocksStore::rebuild_jobs(const Database& database) {
           return fail(ErrorCode::kCorrupt,
                       fmt::format("the record of live job {} is not its", key));
         }
-        table_.follow(*record, now, wall);
+        table_.restore(*record, now, wall);
         return {};
       });
   table_.sort();
   return jobs;
+}
+
+// After an upgrade, which may have made them.
+Result<void> RocksStore::read_ended_counts() {
+  for (auto [key, counts] : {std::pair(kEndedKey, &ended_), std::pair(kRetiredKey, &retired_)}) {
+    auto stored = read_counts(*database_, key);
+    if (!stored) return std::unexpected(stored.error());
+    *counts = *stored;
+  }
+  return {};
 }
 
 void RocksStore::let_go() {
@@ -190,11 +202,12 @@ Answer<Receipt> RocksStore::apply(Change change) {
   for (const std::string& timer : change.timers_done) {
     if (timers_.erase(timer)) puts.erase(Family::kTimer, timer);
   }
-  if (change.consumed && messages_.erase(*change.consumed) > 0) {
-    puts.erase(Family::kMessage, number_key(change.consumed->value()));
+  if (change.consumed) forget(puts, *change.consumed);
+  if (!change.mark.empty()) {
+    put_blob(puts, processed_key(change.mark), {"1", record.updated_at + limits::kProcessedTtl});
   }
 
-  table_.follow(record, now, record.updated_at);
+  table_.follow(record, now);
   if (change.release_lease) table_.leases().release(job_lease_key(record.id), change.guard.lease);
   applied.claimed = table_.claim_each(change.claim_from, now);
   records_.put(applied.record, std::move(change.request), operations_->next());
@@ -219,9 +232,19 @@ void RocksStore::put_record(Puts& puts, const Snapshot& record, const job::Recor
     return;
   }
   if (table_.contains(next.id)) puts.erase(Family::kLive, next.id.str());
-  if (ended) puts.erase(Family::kEndedByTime, time_key(ended->updated_at, next.id.str()));
+  if (ended) {
+    puts.erase(Family::kEndedByTime, time_key(ended->updated_at, next.id.str()));
+    puts.erase(Family::kEndedByQueue,
+               queue_key(ended->tenant, ended->topic, ended->updated_at, next.id));
+    --ended_[static_cast<size_t>(ended->state)];
+  }
+  ++ended_[static_cast<size_t>(next.state)];
+  puts.put(Family::kMeta, kEndedKey, encode(ended_));
   puts.put(Family::kEnded, record);
-  puts.put(Family::kEndedByTime, time_key(next.updated_at, next.id.str()), ended_value(next.state));
+  const std::string mark = ended_mark(next);
+  puts.put(Family::kEndedByTime, time_key(next.updated_at, next.id.str()), mark);
+  puts.put(Family::kEndedByQueue, queue_key(next.tenant, next.topic, next.updated_at, next.id),
+           mark);
   if (!next.trace.empty()) {
     puts.put(Family::kTrace, trace_key(next.trace, next.created_at, next.id), "");
   }
@@ -248,10 +271,10 @@ void RocksStore::put_key(Puts& puts, const std::string& key, const job::Record& 
 
 Answer<Page> RocksStore::scan(Query query) {
   query.limit = std::min(query.limit, limits::kScanMax);
-  std::vector<JobId> live = table_.scan(query);
+  Table::Scanned live = table_.scan(query, clock_.monotonic());
   bool only_live = query.by != Query::By::kRecent && query.by != Query::By::kTrace &&
                    query.by != Query::By::kEnded && query.by != Query::By::kState;
-  if (only_live && live.empty()) return Page{};
+  if (only_live && live.jobs.empty()) return Page{};
   return operations_->in_order(
       [query = std::move(query), live = std::move(live)](const Database& database, Puts&) {
         return read_page(database, query, live);
@@ -274,8 +297,30 @@ Answer<size_t> RocksStore::retire(WallTime now, size_t limit) {
         for (const JobId& job : retired->jobs) {
           if (is_durable(job)) records_.erase(job);
         }
+        std::ranges::transform(retired_, retired->in_state, retired_.begin(), std::plus{});
         return gone + retired->count;
       });
+}
+
+size_t RocksStore::jobs_in(job::State state) const {
+  const auto index = static_cast<size_t>(state);
+  if (!job::is_terminal(state)) return table_.size(state);
+  return static_cast<size_t>(std::max<int64_t>(0, ended_[index] - retired_[index]));
+}
+
+Answer<Queues> RocksStore::queues() {
+  return Queues{table_.queues(), true};
+}
+
+Answer<std::optional<JobId>> RocksStore::key_holder(const TenantId& tenant, std::string key) {
+  using Holder = std::optional<JobId>;
+  const std::string stored = idempotency_key(tenant, key);
+  auto holder = holder_of(stored);
+  if (!holder) return std::unexpected(holder.error());
+  if (!*holder || (*holder)->expires <= clock_.wall()) return Holder{};
+  Holder job((*holder)->job);
+  if (pending_keys_.contains(stored)) return operations_->when_durable<Holder>(std::move(job));
+  return job;
 }
 
 // --- Waiting and leases: in memory ---------------------------------------------------------------
@@ -310,9 +355,9 @@ Answer<void> RocksStore::release(std::string key, std::string token) {
   return Result<void>{};
 }
 
-Answer<void> RocksStore::sign_of_life(std::string replica) {
+Answer<WallTime> RocksStore::sign_of_life(std::string replica) {
   table_.leases().sign_of_life(replica, clock_.monotonic());
-  return Result<void>{};
+  return clock_.wall();
 }
 
 }  // namespace fairlead::store

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "base/limits.h"
+#include "store/cursor.h"
 #include "store/rocksdb/keys.h"
 #include "store/rocksdb/reading.h"
 #include "store/rocksdb/rocks_store.h"
@@ -15,6 +16,14 @@ namespace {
 
 bool is_over(const std::optional<WallTime>& expires, WallTime now) {
   return expires && *expires <= now;
+}
+
+Result<std::optional<Blob>> read_blob(const Database& database, const std::string& key,
+                                      WallTime now) {
+  auto blobs = read_values(database, Family::kBlob, {key}, decode_blob);
+  if (!blobs) return std::unexpected(blobs.error());
+  if (blobs->empty() || is_over(blobs->front().expires, now)) return std::optional<Blob>{};
+  return std::optional(std::move(blobs->front()));
 }
 
 Result<bool> blob_present(const Database& database, const std::string& key, WallTime now) {
@@ -42,10 +51,24 @@ Sequence RocksStore::take_sequences(Puts& puts, uint64_t count) {
 
 Sequence RocksStore::put(Puts& puts, Message message, bool queued, WallTime now) {
   Sequence sequence = take_sequences(puts, 1);
-  messages_.emplace(sequence, now);
+  note(sequence, queued, clock_.monotonic());
   puts.put(Family::kMessage, number_key(sequence.value()),
            encode(StoredMessage{sequence, std::move(message), queued, now}));
   return sequence;
+}
+
+void RocksStore::note(Sequence sequence, bool queued, MonotonicTime since) {
+  if (queued) {
+    queue_.insert(sequence);
+  } else {
+    outbox_.emplace(sequence, since);
+  }
+}
+
+void RocksStore::forget(Puts& puts, Sequence message) {
+  if (queue_.erase(message) + outbox_.erase(message) > 0) {
+    puts.erase(Family::kMessage, number_key(message.value()));
+  }
 }
 
 Answer<Sequence> RocksStore::enqueue(Message message, WallTime now) {
@@ -57,21 +80,49 @@ Answer<Sequence> RocksStore::enqueue(Message message, WallTime now) {
 
 Answer<void> RocksStore::forget(std::vector<Sequence> messages) {
   Puts& puts = operations_->puts();
-  for (Sequence sequence : messages) {
-    if (messages_.erase(sequence) > 0) puts.erase(Family::kMessage, number_key(sequence.value()));
-  }
+  for (Sequence sequence : messages) forget(puts, sequence);
   return operations_->when_durable<void>({});
 }
 
-Answer<std::vector<StoredMessage>> RocksStore::orphans(WallTime stored_before, size_t limit) {
+Answer<std::vector<StoredMessage>> RocksStore::orphans(Duration age, size_t limit) {
+  const MonotonicTime now = clock_.monotonic();
   std::vector<std::string> found;
-  for (const auto& [sequence, stored_at] : messages_) {
+  for (auto& [sequence, since] : outbox_) {
     if (found.size() == limit) break;
-    if (stored_at < stored_before) found.push_back(number_key(sequence.value()));
+    if (since > now - age) continue;
+    since = now;
+    found.push_back(number_key(sequence.value()));
   }
-  if (found.empty()) return std::vector<StoredMessage>{};
-  return operations_->in_order([found = std::move(found)](const Database& database, Puts&) {
-    return read_values(database, Family::kMessage, found, decode_message);
+  return read_messages(std::move(found));
+}
+
+Answer<std::vector<StoredMessage>> RocksStore::queued(size_t limit) {
+  std::vector<std::string> found;
+  for (Sequence sequence : queue_) {
+    if (found.size() == limit) break;
+    found.push_back(number_key(sequence.value()));
+  }
+  return read_messages(std::move(found));
+}
+
+Answer<std::vector<StoredMessage>> RocksStore::read_messages(std::vector<std::string> keys) {
+  if (keys.empty()) return std::vector<StoredMessage>{};
+  return operations_->in_order([keys = std::move(keys)](const Database& database, Puts&) {
+    return read_values(database, Family::kMessage, keys, decode_message);
+  });
+}
+
+Answer<std::vector<bool>> RocksStore::processed(std::vector<std::string> marks) {
+  using Found = std::vector<bool>;
+  return operations_->in_order([marks = std::move(marks), now = clock_.wall()](
+                                   const Database& database, Puts&) -> Result<Found> {
+    Found found;
+    for (const std::string& mark : marks) {
+      auto present = blob_present(database, processed_key(mark), now);
+      if (!present) return std::unexpected(present.error());
+      found.push_back(*present);
+    }
+    return found;
   });
 }
 
@@ -115,7 +166,11 @@ Answer<std::optional<DeadLetter>> RocksStore::dead_letter(const JobId& job) {
 }
 
 Answer<std::vector<DeadLetter>> RocksStore::dead_letters(std::string cursor, size_t limit) {
-  std::vector<std::string> jobs = dead_letters_.latest(cursor, std::min(limit, limits::kScanMax));
+  Position behind{WallTime::max(), {}, true};
+  if (auto given = parse_cursor(cursor)) behind = *std::move(given);
+  if (!behind.ended) behind.at += Duration(1);
+  std::vector<std::string> jobs = dead_letters_.latest(behind.at, behind.ended ? behind.id : "",
+                                                       std::min(limit, limits::kScanMax));
   return operations_->in_order([jobs = std::move(jobs)](const Database& database, Puts&) {
     return read_values(database, Family::kDeadLetter, jobs, decode_dead_letter);
   });
@@ -144,21 +199,36 @@ Answer<bool> RocksStore::put_blob(std::string key, Blob blob, BlobCondition cond
           if (!present) return present;
           if (*present != (condition == BlobCondition::kIfPresent)) return false;
         }
-        more.put(Family::kBlob, key, encode(blob));
-        if (blob.expires) more.put(Family::kBlobByExpiry, time_key(*blob.expires, key), "");
+        put_blob(more, key, blob);
         return true;
       },
       bytes);
 }
 
+Answer<bool> RocksStore::swap_blob(std::string key, std::optional<std::string> expected,
+                                   Blob blob) {
+  if (auto refusal = operations_->push_back(true)) return std::unexpected(*std::move(refusal));
+  const size_t bytes = blob.bytes.size();
+  return operations_->in_order(
+      [key = std::move(key), expected = std::move(expected), blob = std::move(blob),
+       now = clock_.wall()](const Database& database, Puts& more) -> Result<bool> {
+        auto present = read_blob(database, key, now);
+        if (!present) return std::unexpected(present.error());
+        const bool fits = *present ? expected && (*present)->bytes == *expected : !expected;
+        if (fits) put_blob(more, key, blob);
+        return fits;
+      },
+      bytes);
+}
+
+void RocksStore::put_blob(Puts& puts, const std::string& key, const Blob& blob) {
+  puts.put(Family::kBlob, key, encode(blob));
+  if (blob.expires) puts.put(Family::kBlobByExpiry, time_key(*blob.expires, key), "");
+}
+
 Answer<std::optional<Blob>> RocksStore::blob(std::string key) {
-  using Found = std::optional<Blob>;
-  auto read = [key = std::move(key), now = clock_.wall()](const Database& database,
-                                                          Puts&) -> Result<Found> {
-    auto blobs = read_values(database, Family::kBlob, {key}, decode_blob);
-    if (!blobs) return std::unexpected(blobs.error());
-    if (blobs->empty() || is_over(blobs->front().expires, now)) return Found{};
-    return Found(std::move(blobs->front()));
+  auto read = [key = std::move(key), now = clock_.wall()](const Database& database, Puts&) {
+    return read_blob(database, key, now);
   };
   return operations_->in_order(std::move(read));
 }
@@ -177,6 +247,15 @@ Answer<int64_t> RocksStore::add(std::string counter, int64_t delta) {
   int64_t value = counters_[counter] += delta;
   operations_->puts().put(Family::kCounter, counter, encode(value));
   return operations_->when_durable<int64_t>(value);
+}
+
+Answer<void> RocksStore::put_workers(Blob snapshot, std::vector<WorkerId>) {
+  put_blob(operations_->puts(), std::string(kWorkersKey), snapshot);
+  return operations_->when_durable<void>({});
+}
+
+Answer<BreakerAnswer> RocksStore::breaker(std::string name, BreakerEvent event, WallTime now) {
+  return breakers_.tell(name, event, now);
 }
 
 }  // namespace fairlead::store

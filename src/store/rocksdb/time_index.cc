@@ -30,11 +30,9 @@ std::vector<std::string> TimeIndex::until(WallTime until, size_t limit) const {
   return names;
 }
 
-std::vector<std::string> TimeIndex::latest(std::string_view behind, size_t limit) const {
-  auto from = by_time_.rbegin();
-  if (auto found = find(behind); found != times_.end()) {
-    from = std::make_reverse_iterator(by_time_.find({found->second, found->first}));
-  }
+std::vector<std::string> TimeIndex::latest(WallTime until, std::string_view name,
+                                           size_t limit) const {
+  auto from = std::make_reverse_iterator(by_time_.lower_bound({until, name}));
   std::vector<std::string> names;
   for (; from != by_time_.rend() && names.size() < limit; ++from) names.emplace_back(from->second);
   return names;

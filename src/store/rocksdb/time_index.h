@@ -21,8 +21,8 @@ class TimeIndex {
 
   // Earliest first, those not after `until`.
   std::vector<std::string> until(WallTime until, size_t limit) const;
-  // Latest first, beginning behind `name`; from the latest when that is not there.
-  std::vector<std::string> latest(std::string_view behind, size_t limit) const;
+  // Latest first, those before `until` and `name`: of that very time the lesser names.
+  std::vector<std::string> latest(WallTime until, std::string_view name, size_t limit) const;
 
  private:
   struct Hash {

@@ -79,6 +79,8 @@ const char* family_name(Family family) {
       return "timer";
     case Family::kCounter:
       return "counter";
+    case Family::kEndedByQueue:
+      return "ended_by_queue";
   }
   return "";
 }

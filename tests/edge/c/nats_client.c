@@ -194,6 +194,81 @@ static void tls(void) {
   natsConnection_Destroy(connection);
 }
 
+// Set by callbacks of the library's threads.
+static volatile int lost = 0, back = 0, closed = 0;
+
+static void on_lost(natsConnection* connection, void* closure) {
+  (void)connection, (void)closure;
+  lost = 1;
+}
+static void on_back(natsConnection* connection, void* closure) {
+  (void)connection, (void)closure;
+  back = 1;
+}
+static void on_closed(natsConnection* connection, void* closure) {
+  (void)connection, (void)closure;
+  closed = 1;
+}
+
+static void await(volatile int* flag, const char* what) {
+  for (int waited = 0; !*flag && waited < PATIENCE_MS; waited += 5) nats_Sleep(5);
+  expect(*flag, what);
+}
+
+static void say(const char* word) {
+  puts(word);
+  fflush(stdout);
+}
+
+// The server is stopped and started again by the test, on the same port.
+static void reconnect(void) {
+  natsOptions* lasting = options();
+  MUST(natsOptions_SetAllowReconnect(lasting, true));
+  MUST(natsOptions_SetReconnectWait(lasting, 50));
+  MUST(natsOptions_SetMaxReconnect(lasting, -1));
+  MUST(natsOptions_SetDisconnectedCB(lasting, on_lost, NULL));
+  MUST(natsOptions_SetReconnectedCB(lasting, on_back, NULL));
+  natsConnection* connection = connect_with(lasting);
+  natsSubscription* subscription = NULL;
+  MUST(natsConnection_SubscribeSync(&subscription, connection, "again"));
+  MUST(natsConnection_FlushTimeout(connection, PATIENCE_MS));
+  say("restart");
+  await(&lost, "the connection was lost");
+  await(&back, "and came back");
+  MUST(natsConnection_PublishString(connection, "again", "here"));
+  natsMsg_Destroy(next(subscription));
+  natsSubscription_Destroy(subscription);
+  natsConnection_Destroy(connection);
+}
+
+// The server pings every 50 ms, and so does the client: both stay.
+static void pings(void) {
+  natsOptions* often = options();
+  MUST(natsOptions_SetPingInterval(often, 50));
+  MUST(natsOptions_SetMaxPingsOut(often, 100));
+  natsConnection* connection = connect_with(often);
+  for (int i = 0; i < 20; ++i) {
+    nats_Sleep(25);
+    MUST(natsConnection_FlushTimeout(connection, PATIENCE_MS));
+  }
+  EXPECT(natsConnection_Status(connection) == NATS_CONN_STATUS_CONNECTED);
+  natsConnection_Destroy(connection);
+}
+
+// A server that does not answer pings is given up.
+static void ping_timeout(void) {
+  natsOptions* strict = options();
+  MUST(natsOptions_SetPingInterval(strict, 50));
+  MUST(natsOptions_SetMaxPingsOut(strict, 2));
+  MUST(natsOptions_SetClosedCB(strict, on_closed, NULL));
+  natsConnection* connection = connect_with(strict);
+  MUST(natsConnection_FlushTimeout(connection, PATIENCE_MS));
+  say("freeze");
+  await(&closed, "the silence was noticed");
+  say("noticed");
+  natsConnection_Destroy(connection);
+}
+
 int main(int count, char** words) {
   const struct {
     const char* name;
@@ -206,7 +281,10 @@ int main(int count, char** words) {
                {"drain", drain},
                {"token", token},
                {"user_password", user_password},
-               {"tls", tls}};
+               {"tls", tls},
+               {"reconnect", reconnect},
+               {"pings", pings},
+               {"ping_timeout", ping_timeout}};
   for (size_t i = 0; count == 2 && i < sizeof(cases) / sizeof(cases[0]); ++i) {
     if (strcmp(words[1], cases[i].name) != 0) continue;
     cases[i].run();

@@ -3,6 +3,8 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -123,11 +125,48 @@ func userPassword() {
 	payloads(&redis.Options{Username: "ann", Password: "p w"})
 }
 
-func tls() {
+func tlsToBoth() {
 	connection := connect(nats.RootCAs(os.Getenv("EDGE_CA")))
 	defer connection.Close()
 	expect(connection.TLSRequired(), "TLS")
 	must(connection.FlushTimeout(patience))
+	authority, err := os.ReadFile(os.Getenv("EDGE_CA"))
+	must(err)
+	pool := x509.NewCertPool()
+	expect(pool.AppendCertsFromPEM(authority), "the authority")
+	payloads(&redis.Options{TLSConfig: &tls.Config{RootCAs: pool, ServerName: "localhost"}})
+	plain := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + os.Getenv("EDGE_RESP_PORT"),
+		MaxRetries: -1})
+	defer plain.Close()
+	expect(plain.Ping(context.Background()).Err() != nil, "nothing is served without TLS")
+}
+
+// The server pings every 50 ms, and so does the client: both stay.
+func pings() {
+	connection := connect(nats.PingInterval(50*time.Millisecond), nats.MaxPingsOutstanding(100))
+	defer connection.Close()
+	for i := 0; i < 20; i++ {
+		time.Sleep(25 * time.Millisecond)
+		must(connection.FlushTimeout(patience))
+	}
+	expect(connection.IsConnected(), "it stays")
+}
+
+// A server that does not answer pings is given up.
+func pingTimeout() {
+	gone := make(chan error, 1)
+	connection := connect(nats.PingInterval(50*time.Millisecond), nats.MaxPingsOutstanding(2),
+		nats.ClosedHandler(func(closed *nats.Conn) { gone <- closed.LastError() }))
+	defer connection.Close()
+	must(connection.FlushTimeout(patience))
+	fmt.Println("freeze")
+	select {
+	case err := <-gone:
+		expect(errors.Is(err, nats.ErrStaleConnection), "the silence was noticed", err)
+	case <-time.After(patience):
+		panic("the silence was not noticed")
+	}
+	fmt.Println("noticed")
 }
 
 func reconnect() {
@@ -179,7 +218,8 @@ func main() {
 	cases := map[string]func(){
 		"publish_subscribe": publishSubscribe, "request_reply": requestReply,
 		"durable_publish": durablePublish, "drain": drain, "token": token,
-		"user_password": userPassword, "tls": tls, "reconnect": reconnect,
+		"user_password": userPassword, "tls": tlsToBoth, "reconnect": reconnect,
+		"pings": pings, "ping_timeout": pingTimeout,
 		"payloads": func() { payloads(&redis.Options{}) },
 	}
 	run, known := cases[os.Args[1]]

@@ -1,7 +1,10 @@
 // Cases with the JavaScript clients of NATS and Redis: client.mjs CASE. The server is in EDGE_*
 // variables.
 import assert from "node:assert/strict";
-import { connect, ErrorCode, headers, StringCodec } from "nats";
+import { readFileSync } from "node:fs";
+import { createConnection } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect, DebugEvents, ErrorCode, headers, StringCodec } from "nats";
 import { createClient } from "redis";
 
 const servers = `127.0.0.1:${process.env.EDGE_NATS_PORT}`;
@@ -18,9 +21,9 @@ async function take(subscription, count) {
   return got;
 }
 
-async function payloads(options = {}) {
+async function payloads({ socket = {}, ...options } = {}) {
   const client = createClient({
-    socket: { host: "127.0.0.1", port: Number(process.env.EDGE_RESP_PORT), reconnectStrategy: false },
+    socket: { host: "localhost", port: Number(process.env.EDGE_RESP_PORT), reconnectStrategy: false, ...socket },
     ...options,
   });
   client.on("error", () => {});
@@ -106,6 +109,34 @@ const cases = {
       tls: { caFile: process.env.EDGE_CA } });
     await client.flush();
     await client.close();
+    await payloads({ socket: { tls: true, ca: readFileSync(process.env.EDGE_CA) } });
+    const plain = createConnection(Number(process.env.EDGE_RESP_PORT), "localhost");
+    let heard = "";
+    plain.on("data", (bytes) => (heard += bytes)).on("error", () => {});
+    plain.end("PING\r\n");
+    await new Promise((closed) => plain.on("close", closed));
+    assert.ok(!heard.includes("PONG"), "nothing is served without TLS");
+  },
+  // The server pings every 50 ms, and so does the client: both stay.
+  async pings() {
+    const client = await open({ pingInterval: 50, maxPingOut: 100 });
+    for (let i = 0; i < 20; i++) {
+      await sleep(25);
+      await client.flush();
+    }
+    assert.ok(!client.isClosed());
+    await client.close();
+  },
+  // A server that does not answer pings is given up.
+  async ping_timeout() {
+    const client = await open({ pingInterval: 50, maxPingOut: 2 });
+    await client.flush();
+    console.log("freeze");
+    for await (const status of client.status()) {
+      if (status.type === DebugEvents.StaleConnection) break;
+    }
+    await client.closed();
+    console.log("noticed");
   },
   async reconnect() {
     const client = await connect({ servers, reconnectTimeWait: 50, maxReconnectAttempts: -1 });
@@ -120,6 +151,7 @@ const cases = {
     await client.close();
   },
   payloads: () => payloads(),
+  payloads_of_version_three: () => payloads({ RESP: 3 }),
 };
 
 await cases[process.argv[2]]();

@@ -89,6 +89,7 @@ Routes all_routes() {
   Routes routes;
   add_job_routes(routes);
   add_job_reading_routes(routes);
+  add_job_result_routes(routes);
   add_placement_routes(routes);
   add_dead_letter_routes(routes);
   add_worker_routes(routes);
@@ -124,7 +125,8 @@ bool Api::is_public(std::string_view path) const {
   });
 }
 
-std::expected<Planned, Reply> Api::plan(Request request, ReadTools& tools) const {
+std::expected<Planned, Reply> Api::plan(Request& request, ReadTools& tools) const {
+  request.parameters.clear();
   std::vector<std::string_view> segments = segments_of(request.path);
   auto patterns = by_length_.find(segments.size());
   std::string allowed;

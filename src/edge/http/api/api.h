@@ -25,9 +25,9 @@ class Api {
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
 
-  // Any thread. The reply says why there is nothing to run: no such path or method, not allowed,
-  // or not understood.
-  std::expected<Planned, Reply> plan(Request request, ReadTools& tools) const;
+  // Any thread. Fills in the request's parameters, and may take its body. The reply says why there
+  // is nothing to run: no such path or method, not allowed, or not understood.
+  std::expected<Planned, Reply> plan(Request& request, ReadTools& tools) const;
 
   // Whether the path is served without a key: health and the description of the API.
   bool is_public(std::string_view path) const;

@@ -146,6 +146,22 @@ TEST(OpenApi, DescribesEveryRouteWithSchemasThatAreThere) {
   EXPECT_GT(operations.size(), 35u);
 }
 
+TEST(OpenApi, DescribesTheHeadersThatACallIsGuidedBy) {
+  auto headers_of = [](const char* path, const char* method) {
+    std::set<std::string> names;
+    for (const json::value& one :
+         document().at("paths").at(path).at(method).at("parameters").as_array()) {
+      if (one.at("in") == "header") names.emplace(one.at("name").as_string());
+    }
+    return names;
+  };
+  using Names = std::set<std::string>;
+  EXPECT_EQ(headers_of("/api/v1/jobs", "post"),
+            (Names{"Idempotency-Key", "X-Principal-Id", "X-Tenant-ID"}));
+  EXPECT_EQ(headers_of("/api/v1/jobs", "get"), Names{"X-Tenant-ID"});
+  EXPECT_EQ(headers_of("/healthz", "get"), Names{});
+}
+
 TEST(OpenApi, ACheckerThatCannotFailIsNoChecker) {
   const json::value schema = json::parse(R"({"$ref":"#/components/schemas/Warning"})");
   EXPECT_EQ(mismatch(schema, json::parse(R"({"code":"a","message":"b"})"), "x"), "");

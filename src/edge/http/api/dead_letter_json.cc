@@ -5,6 +5,8 @@
 #include "cordum/agent/v1/job.pb.h"
 #include "edge/http/api/job_submit.h"
 #include "edge/http/api/text.h"
+#include "job/request.h"
+#include "store/cursor.h"
 
 namespace fairlead::http {
 
@@ -32,20 +34,39 @@ bool DeadLetterFilter::takes(const store::DeadLetter& entry) const {
 Task<Result<DeadLetterPage>> find_dead_letters(Backend& backend, DeadLetterFilter filter,
                                                std::string cursor, size_t limit) {
   DeadLetterPage page;
-  while (true) {
+  for (size_t visits = 0; visits < limits::kListVisitsMax; visits += limits::kScanMax) {
     auto entries = co_await backend.store.dead_letters(cursor, limits::kScanMax);
     if (!entries) co_return std::unexpected(entries.error());
     for (store::DeadLetter& entry : *entries) {
-      cursor = entry.job.str();
+      cursor = store::to_cursor(store::position_of(entry));
       if (!filter.takes(entry)) continue;
       if (page.entries.size() == limit) {
-        page.next = page.entries.back().job.str();
+        page.next = store::to_cursor(store::position_of(page.entries.back()));
         co_return page;
       }
       page.entries.push_back(std::move(entry));
     }
     if (entries->size() < limits::kScanMax) co_return page;
   }
+  page.next = std::move(cursor);
+  co_return page;
+}
+
+// The request as that of a new job. Labels that tell where it comes from are left out where a
+// request has no room for them.
+static Result<void> make_retry(cordum::agent::v1::JobRequest& request, const std::string& id,
+                               const std::string& old) {
+  request.set_job_id(id);
+  request.clear_dispatch();
+  // The key belongs to the first job.
+  request.mutable_meta()->clear_idempotency_key();
+  const std::initializer_list<std::pair<const char*, std::string>> added = {
+      {"retry", "true"}, {"dlq_entry", old}, {"retry_of_job", old}};
+  auto& labels = *request.mutable_labels();
+  for (const auto& [name, value] : added) labels[name] = value;
+  if (job::validate(request)) return {};
+  for (const auto& [name, value] : added) labels.erase(name);
+  return job::validate(request);
 }
 
 Task<std::expected<std::string, Reply>> retry_dead_letter(Backend& backend,
@@ -69,34 +90,31 @@ Task<std::expected<std::string, Reply>> retry_dead_letter(Backend& backend,
   std::string mark = hex(sha256(old + "\n" + std::to_string(to_micros(entry.created_at))));
   std::string id = fmt::format("{}-retry-{}", old, mark.substr(0, 8));
   if (id.size() > limits::kJobIdBytesMax) id = named_uuid(id);
-  request.set_job_id(id);
-  request.clear_dispatch();
-  // The key belongs to the first job.
-  request.mutable_meta()->clear_idempotency_key();
-  auto& labels = *request.mutable_labels();
-  labels["retry"] = "true";
-  labels["dlq_entry"] = old;
-  labels["retry_of_job"] = old;
+  TraceId trace("dlq-retry-" + old);
+  if (trace.str().size() > limits::kTraceIdBytesMax)
+    trace = TraceId("dlq-retry-" + named_uuid(old));
   if (*context) request.set_context_ptr(pointer_to(context_key(id)));
+  if (auto valid = make_retry(request, id, old); !valid) {
+    co_return std::unexpected(problem(400, valid.error().message, "invalid_request"));
+  }
 
-  auto publishing = backend.bus.publish(
-      std::string(bus::kSubmitSubject),
-      submit_packet(std::move(request), TraceId("dlq-retry-" + old), backend.clock.wall()), {});
   if (*context) {
     auto kept = co_await backend.store.put_blob(
-        context_key(id), {(*context)->bytes, backend.clock.wall() + limits::kEndedJobTtl},
+        context_key(id), {(*context)->bytes, backend.clock.wall() + backend.context_ttl},
         store::BlobCondition::kAlways);
     if (!kept) co_return std::unexpected(problem_of(kept.error()));
   }
-  Result<bus::Published> published = co_await std::move(publishing);
+  Result<bus::Published> published =
+      co_await hand_in(backend, submit_packet(std::move(request), trace, backend.clock.wall()));
   if (!published) co_return std::unexpected(problem_of(published.error()));
-  if (*published == bus::Published::kRefused) {
-    co_return std::unexpected(std::move(
-        problem(429, "the queue of jobs is full", "BACKPRESSURE").with("Retry-After", "1")));
-  }
+  if (*published == bus::Published::kRefused) co_return std::unexpected(queue_full());
   if (*published == bus::Published::kUnknown) {
     co_return std::unexpected(problem_of({ErrorCode::kUnknown, "the bus did not answer"}));
   }
+  // The entry goes when the job is there, and not before.
+  auto record = co_await admitted(backend, JobId(id));
+  if (!record) co_return std::unexpected(problem_of(record.error()));
+  if (!*record) co_return std::unexpected(not_admitted(JobId(id), trace));
   auto erased = co_await backend.store.erase_dead_letter(entry.job);
   if (!erased) co_return std::unexpected(problem_of(erased.error()));
   co_return id;

@@ -30,7 +30,8 @@ struct DeadLetterPage {
   std::string next;  // empty: there are no more
 };
 
-// Latest first, from behind `cursor`, the job id of the last entry before.
+// Latest first, from behind `cursor` (store/cursor.h). Looks at no more than kListVisitsMax
+// entries: a page may be short, or empty, and yet not the last.
 Task<Result<DeadLetterPage>> find_dead_letters(Backend& backend, DeadLetterFilter filter,
                                                std::string cursor, size_t limit);
 

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "edge/http/api/dead_letter_json.h"
+#include "edge/http/api/job_filter.h"
 #include "edge/http/api/route.h"
 #include "edge/http/api/text.h"
 
@@ -40,7 +41,9 @@ std::expected<Call, Reply> read_list(Request& request, ReadTools&) {
   Listing listing;
   listing.paged = kPaged;
   listing.bare = !kPaged && request.openapi_profile();
-  listing.cursor = request.parameter("cursor");
+  auto cursor = read_cursor(request);
+  if (!cursor) return std::unexpected(std::move(cursor.error()));
+  listing.cursor = *std::move(cursor);
   auto limit = page_limit(request, 100);
   if (!limit) return std::unexpected(std::move(limit.error()));
   listing.limit = *limit;
@@ -113,6 +116,7 @@ Task<Reply> act_on_many(Backend& backend, Bulk bulk) {
   if (!page) co_return problem_of(page.error());
   json::array matched, done, failed;
   bool first = true;
+  bool stopped = false;
   for (store::DeadLetter& entry : page->entries) {
     std::string job = entry.job.str();
     matched.emplace_back(job);
@@ -135,14 +139,17 @@ Task<Reply> act_on_many(Backend& backend, Bulk bulk) {
       done.push_back(json::object{{"job_id", job}, {"new_job_id", *retried}});
     } else {
       failed.push_back(json::object{{"job_id", job}, {"error", retried.error().body}});
+      // The next would fare no better.
+      stopped = retried.error().status == 503 || retried.error().status == 429;
     }
+    if (stopped) break;
   }
   co_return reply_json(200, {{"dry_run", bulk.dry_run},
                              {"matched", matched.size()},
                              {"job_ids", std::move(matched)},
                              {"done", std::move(done)},
                              {"failed", std::move(failed)},
-                             {"more", !page->next.empty()}});
+                             {"more", stopped || !page->next.empty()}});
 }
 
 template <Act kAct>
@@ -193,19 +200,19 @@ void add_dead_letter_routes(Routes& routes) {
                                       "created_before"};
   std::vector<const char*> paged = filters;
   paged.push_back("cursor");
-  routes.push_back(route(Method::kGet, "/api/v1/dlq", Access::kRead, read_list<false>,
+  routes.push_back(route(Method::kGet, "/api/v1/dlq", Access::kAdmin, read_list<false>,
                          {.operation = "listDlq",
                           .summary = "The latest dead letters",
                           .query = filters,
                           .answer = "DeadLetterListOrArray",
                           .problems = {400, 503}}));
-  routes.push_back(route(Method::kGet, "/api/v1/dlq/page", Access::kRead, read_list<true>,
+  routes.push_back(route(Method::kGet, "/api/v1/dlq/page", Access::kAdmin, read_list<true>,
                          {.operation = "listDlqPage",
                           .summary = "Dead letters, page by page",
                           .query = paged,
                           .answer = "DeadLetterPage",
                           .problems = {400, 503}}));
-  routes.push_back(route(Method::kGet, "/api/v1/dlq/{job_id}", Access::kRead, read_one<Act::kShow>,
+  routes.push_back(route(Method::kGet, "/api/v1/dlq/{job_id}", Access::kAdmin, read_one<Act::kShow>,
                          {.operation = "getDlqEntry",
                           .summary = "One dead letter",
                           .answer = "DeadLetter",

@@ -13,6 +13,10 @@ class DeadLetterApi : public ApiTest {
     loop_.run_for(1ms);
     return job;
   }
+  Task<bool> stop_scheduler() {
+    co_await scheduler_->stop(1s);
+    co_return true;
+  }
 };
 
 TEST_F(DeadLetterApi, ListsPagesAndShowsEntries) {
@@ -34,6 +38,17 @@ TEST_F(DeadLetterApi, ListsPagesAndShowsEntries) {
   EXPECT_EQ(get("/api/v1/dlq?topic=job.other").items().size(), 0u);
   EXPECT_EQ(get("/api/v1/dlq?created_after=never").status, 400);
   EXPECT_TRUE(get("/api/v1/dlq", {{"x-cordum-profile", "openapi"}}).body.is_array());
+}
+
+TEST_F(DeadLetterApi, PagesGoOnAlsoWhenTheEntryAtWhichOneEndedIsGone) {
+  std::string a = failed(), b = failed(), c = failed();
+  Answered page = get("/api/v1/dlq/page?limit=1");
+  ASSERT_EQ(call(Method::kDelete, "/api/v1/dlq/" + c).status, 204);
+  Answered rest = get("/api/v1/dlq/page?limit=5&cursor=" + page.text("next_cursor"));
+  ASSERT_EQ(rest.items().size(), 2u);
+  EXPECT_EQ(rest.items()[0].at("job_id").as_string(), b.c_str());
+  EXPECT_EQ(rest.items()[1].at("job_id").as_string(), a.c_str());
+  EXPECT_EQ(get("/api/v1/dlq/page?cursor=" + c).status, 400) << "no cursor of ours";
 }
 
 TEST_F(DeadLetterApi, ATenantSeesAndTouchesOnlyItsOwn) {
@@ -105,11 +120,50 @@ TEST_F(DeadLetterApi, AStaggeredRetryTakesItsTime) {
   EXPECT_GE(loop_.now() - before, 500ms);
 }
 
-TEST_F(DeadLetterApi, AnOperatorLooksAndOnlyAnAdminActs) {
+TEST_F(DeadLetterApi, OnlyAnAdminLooksAndActs) {
   std::string job = failed();
   caller_.role = Role::kOperator;
-  EXPECT_EQ(get("/api/v1/dlq").status, 200);
+  for (const std::string& path : {std::string(""), std::string("/page"), "/" + job}) {
+    EXPECT_EQ(get("/api/v1/dlq" + path).status, 403);
+  }
   EXPECT_EQ(post("/api/v1/dlq/" + job + "/retry").status, 403);
+}
+
+TEST_F(DeadLetterApi, AJobOfTheLongestNameIsRetriedToo) {
+  worker("w1");
+  cordum::agent::v1::BusPacket packet;
+  std::string old(limits::kJobIdBytesMax, 'j');
+  packet.mutable_job_request()->set_job_id(old);
+  packet.mutable_job_request()->set_topic("job.default");
+  publish(bus::kSubmitSubject, packet);
+  finish(old, "w1", cordum::agent::v1::JOB_STATUS_FAILED);
+  Answered retried = post("/api/v1/dlq/" + old + "/retry");
+  ASSERT_EQ(retried.status, 200) << json::serialize(retried.body);
+  EXPECT_EQ(state_of(retried.text("job_id")), "RUNNING");
+  EXPECT_EQ(get("/api/v1/dlq/" + old).status, 404);
+}
+
+TEST_F(DeadLetterApi, AJobWhoseLabelsLeaveNoRoomIsRetriedWithoutOurs) {
+  worker("w1");
+  cordum::agent::v1::BusPacket packet;
+  packet.mutable_job_request()->set_job_id("old");
+  packet.mutable_job_request()->set_topic("job.default");
+  auto& labels = *packet.mutable_job_request()->mutable_labels();
+  for (size_t i = 0; i < limits::kLabelsMax; ++i) labels["l" + std::to_string(i)] = "v";
+  publish(bus::kSubmitSubject, packet);
+  finish("old", "w1", cordum::agent::v1::JOB_STATUS_FAILED);
+  Answered retried = post("/api/v1/dlq/old/retry");
+  ASSERT_EQ(retried.status, 200) << json::serialize(retried.body);
+  EXPECT_EQ(state_of(retried.text("job_id")), "RUNNING");
+}
+
+TEST_F(DeadLetterApi, TheEntryStaysWhenTheJobIsNotAdmitted) {
+  std::string job = failed();
+  // Nobody takes submits any more.
+  run(stop_scheduler());
+  Answered retried = post("/api/v1/dlq/" + job + "/retry");
+  EXPECT_GE(retried.status, 429);
+  EXPECT_EQ(get("/api/v1/dlq/" + job).status, 200);
 }
 
 }  // namespace

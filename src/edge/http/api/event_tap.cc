@@ -1,9 +1,17 @@
 #include "edge/http/api/event_tap.h"
 
 #include "edge/http/http_limits.h"
+#include "job/codec.h"
 #include "job/request.h"
 
 namespace fairlead::http {
+
+size_t bytes_of(const TappedEvent& event) {
+  constexpr size_t kEach = 256;
+  size_t bytes = kEach + event.bytes.size() + event.job.size();
+  if (event.record) bytes += sizeof(job::Record) + job::text_bytes(*event.record);
+  return bytes;
+}
 
 EventTap::~EventTap() {
   *alive_ = false;
@@ -18,16 +26,17 @@ void EventTap::push(TappedEvent event) {
     if (!*alive) return;
     std::vector<TappedEvent> batch;
     batch.swap(batch_);
-    sink_(std::move(batch));
+    outlet_.tell(std::move(batch));
   });
 }
 
 // A tap on the bus: results and the like name only their job, so its tenant is looked up.
 Task<bus::Verdict> EventTap::take(bus::Delivery delivery) {
-  TappedEvent event;
-  event.is_packet = true;
-  if (std::string_view job = job::peek_job_id(delivery.payload); !job.empty()) {
-    Result<store::Loaded> loaded = co_await backend_.store.load(JobId(job), {});
+  TappedEvent event{.kind = TappedEvent::Kind::kPacket};
+  event.passing = delivery.subject == bus::kHeartbeatSubject;
+  if (!event.passing) event.job = job::peek_job_id(delivery.payload);
+  if (!event.job.empty()) {
+    Result<store::Loaded> loaded = co_await backend_.store.load(JobId(event.job), {});
     if (loaded && loaded->record) event.tenant = loaded->record->tenant;
   }
   event.bytes = std::move(delivery.payload);
@@ -40,6 +49,7 @@ void EventTap::set_open(bool wanted) {
   if (!wanted) {
     subscriptions_.clear();
     backend_.scheduler.watch({});
+    outlet_.closed();
     return;
   }
   for (const char* subject : {"sys.job.>", "sys.heartbeat", "sys.audit.>"}) {
@@ -47,23 +57,19 @@ void EventTap::set_open(bool wanted) {
         subject, {}, [this](bus::Delivery delivery) { return take(std::move(delivery)); });
     if (subscription) subscriptions_.push_back(*std::move(subscription));
   }
-  backend_.scheduler.watch([this](const job::Record& record) {
-    TappedEvent event;
-    event.record = record;
-    push(std::move(event));
-  });
+  backend_.scheduler.watch([this](const store::Snapshot& record) { push({.record = record}); });
+}
+
+void EventTap::expect_reader() {
+  last_read_ = backend_.clock.monotonic();
+  set_open(true);
 }
 
 Task<void> EventTap::keep_watching() {
-  MonotonicTime last_read{};
-  bool ever = false;
   do {
     MonotonicTime now = backend_.clock.monotonic();
-    if (backend_.stream_readers() > 0) {
-      last_read = now;
-      ever = true;
-    }
-    set_open(ever && now - last_read < limits::kStreamReplayFor);
+    if (backend_.stream_readers() > 0) last_read_ = now;
+    set_open(last_read_ && now - *last_read_ < limits::kStreamReplayFor);
   } while (co_await backend_.loop.delay(limits::kHttpSweepEvery));
 }
 

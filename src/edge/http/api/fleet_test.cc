@@ -22,6 +22,19 @@ TEST_F(FleetApi, WorkersAreListedByIdAndPage) {
   EXPECT_EQ(get("/api/v1/workers/none").status, 404);
 }
 
+TEST_F(FleetApi, AWorkerThatTakesSomeTopicsOnlyIsShownSo) {
+  worker("w1");
+  cordum::agent::v1::BusPacket packet;
+  packet.mutable_handshake()->set_component_id("w1");
+  packet.mutable_handshake()->set_role(cordum::agent::v1::COMPONENT_ROLE_WORKER);
+  packet.mutable_handshake()->add_ready_topics("job.other");
+  publish(bus::kHandshakeSubject, packet);
+  EXPECT_EQ(json::serialize(get("/api/v1/workers/w1").body.at("ready_topics")), R"(["job.other"])");
+  EXPECT_EQ(get("/api/v1/topics").items()[0].at("active_worker_count"), 0);
+  Answered placement = post("/api/v1/jobs/explain-placement", R"({"topic":"job.default"})");
+  EXPECT_EQ(placement.body.at("rejected").at(0).at("cause"), "not_ready");
+}
+
 TEST_F(FleetApi, AWorkersJobsAreThoseItHas) {
   worker("w1");
   std::string job = submit_job();
@@ -29,6 +42,26 @@ TEST_F(FleetApi, AWorkersJobsAreThoseItHas) {
   ASSERT_EQ(jobs.items().size(), 1u);
   EXPECT_EQ(jobs.items()[0].at("id").as_string(), job.c_str());
   EXPECT_EQ(get("/api/v1/workers/none/jobs").status, 404);
+}
+
+TEST_F(FleetApi, AWorkersJobsAreThoseItHadToo) {
+  worker("w1");
+  worker("w2", "gpu");
+  std::string done = submit_job(R"({"prompt":"p","capability":"ocr"})");
+  finish(done, "w1");
+  loop_.run_for(1ms);
+  std::string now = submit_job();
+  Answered jobs = get("/api/v1/workers/w1/jobs");
+  ASSERT_EQ(jobs.items().size(), 2u);
+  EXPECT_EQ(jobs.items()[0].at("id").as_string(), now.c_str());
+  EXPECT_EQ(jobs.items()[1].at("id").as_string(), done.c_str());
+  EXPECT_EQ(jobs.items()[1].at("capability"), "ocr");
+  EXPECT_EQ(get("/api/v1/workers/w1/jobs?limit=1").items().size(), 1u);
+  EXPECT_EQ(get("/api/v1/workers/w2/jobs").items().size(), 0u);
+  Pairs sdk{{"x-cordum-profile", "openapi"}};
+  EXPECT_TRUE(get("/api/v1/workers/w1/jobs", sdk).items()[0].at("updated_at").is_string());
+  caller_ = {TenantId("acme"), false, Role::kViewer, {}};
+  EXPECT_EQ(get("/api/v1/workers/w1/jobs").items().size(), 0u) << "another tenant's";
 }
 
 TEST_F(FleetApi, PoolsTellTheirWorkersAsNumberAndList) {
@@ -77,6 +110,12 @@ TEST_F(FleetApi, APoolInUseIsKeptUnlessForced) {
   EXPECT_EQ(kept.status, 409);
   EXPECT_EQ(kept.text("code"), "pool_in_use");
   EXPECT_EQ(json::serialize(kept.body.at("agent_ids")), R"(["w1"])");
+  EXPECT_EQ(kept.body.at("queued_jobs"), 0);
+  submit_job(R"({"prompt":"p","topic":"job.train"})");
+  for (int i = 0; i < 4; ++i) submit_job(R"({"prompt":"p","topic":"job.train"})");
+  kept = call(Method::kDelete, "/api/v1/pools/gpu");
+  EXPECT_EQ(kept.body.at("active_jobs"), 4);
+  EXPECT_EQ(kept.body.at("queued_jobs"), 1) << "those that wait";
   EXPECT_EQ(call(Method::kDelete, "/api/v1/pools/gpu?force=true").status, 204);
   EXPECT_EQ(get("/api/v1/topics").items().size(), 1u) << "its only topic went with it";
 }
@@ -135,7 +174,10 @@ TEST_F(FleetApi, APoolIsMappedToATopicAndBack) {
   EXPECT_EQ(call(Method::kDelete, "/api/v1/pools/gpu/topics/job.default").status, 204);
   EXPECT_EQ(call(Method::kDelete, "/api/v1/pools/gpu/topics/job.train").status, 400);
   EXPECT_EQ(call(Method::kPut, "/api/v1/pools/none/topics/job.default").status, 404);
-  EXPECT_EQ(call(Method::kPut, "/api/v1/pools/gpu/topics/odd").status, 400);
+  for (const char* odd : {"odd", "job.", "job.a..b", "job.a%20b", "job.%2A"}) {
+    EXPECT_EQ(call(Method::kPut, std::string("/api/v1/pools/gpu/topics/") + odd).status, 400)
+        << odd;
+  }
   EXPECT_EQ(call(Method::kDelete, "/api/v1/pools/gpu/topics/job.none").status, 404);
 }
 
@@ -151,6 +193,36 @@ TEST_F(FleetApi, QueuesTellCountsAndTheOldest) {
   EXPECT_GE(queue.at("oldest_age_seconds").as_double(), 10.0);
   EXPECT_EQ(queue.at("received_total"), 2);
   EXPECT_EQ(queues.body.at("truncated"), false);
+}
+
+TEST_F(FleetApi, ATenantSeesTheNumbersOfItsOwnQueuesOnly) {
+  submit_job();
+  submit_job(R"({"prompt":"p","tenant_id":"acme"})");
+  caller_ = {TenantId("acme"), false, Role::kViewer, {}};
+  json::value queue = get("/api/v1/queues").items()[0];
+  EXPECT_EQ(queue.at("counts").at("PENDING"), 1);
+  for (const char* of_all : {"received_total", "completed_total", "completed_per_second"}) {
+    EXPECT_FALSE(queue.as_object().contains(of_all)) << of_all;
+  }
+}
+
+TEST_F(FleetApi, TheRateOfAQueueIsThatOfTheLastMinute) {
+  worker("w1", "default", 100);
+  auto sample_for = [&](std::chrono::seconds seconds, int jobs_each) {
+    for (auto passed = 0s; passed < seconds; passed += 5s) {
+      backend_->rates.sample(scheduler_->metrics(), clock_.monotonic());
+      for (int i = 0; i < jobs_each; ++i) finish(submit_job(), "w1");
+      loop_.run_for(5s);
+      worker("w1", "default", 100);
+    }
+  };
+  auto rate = [&] {
+    return get("/api/v1/queues").items()[0].at("completed_per_second").as_double();
+  };
+  sample_for(60s, 10);
+  EXPECT_NEAR(rate(), 2.0, 0.2);
+  sample_for(120s, 0);
+  EXPECT_EQ(rate(), 0.0) << "however much was done before";
 }
 
 TEST_F(FleetApi, ADryRunNamesTheChosenWorkerAndEveryRejectionAndChangesNothing) {
@@ -177,6 +249,13 @@ TEST_F(FleetApi, ADryRunNamesTheChosenWorkerAndEveryRejectionAndChangesNothing) 
       post("/api/v1/jobs/explain-placement", R"({"topic":"job.train","requires":["tpu"]})");
   EXPECT_EQ(lacking.text("reason"), "no_pool_mapping");
   EXPECT_EQ(lacking.body.at("pools").at(0).at("cause"), "missing_capability");
+  causes.clear();
+  for (const json::value& one : lacking.body.at("rejected").as_array()) {
+    causes[std::string(one.at("worker_id").as_string())] = one.at("cause").as_string();
+  }
+  EXPECT_EQ(causes["w2"], "missing_capability");
+  EXPECT_EQ(causes["w1"], "pool_ineligible");
+  EXPECT_EQ(causes.size(), 3u);
   EXPECT_EQ(post("/api/v1/jobs/explain-placement", R"({"topic":1})").status, 400);
 }
 
@@ -208,25 +287,42 @@ TEST_F(FleetApi, MemoryShowsAPayload) {
 
 TEST_F(FleetApi, ATapTellsOfPacketsAndCommitsWhileItIsOpen) {
   std::vector<TappedEvent> events;
-  EventTap tap(*backend_, [&](std::vector<TappedEvent> batch) {
-    for (TappedEvent& event : batch) events.push_back(std::move(event));
-  });
+  int closed = 0;
+  EventTap tap(*backend_, {[&](std::vector<TappedEvent> batch) {
+                             for (TappedEvent& event : batch) events.push_back(std::move(event));
+                           },
+                           [&] { ++closed; }});
   submit_job();
   EXPECT_TRUE(events.empty());
-  tap.set_open(true);
+  tap.expect_reader();
   std::string job = submit_job();
   loop_.run_ready();
   bool packet = false, commit = false;
   for (const TappedEvent& event : events) {
-    packet |= event.is_packet;
-    commit |= !event.is_packet && event.record.id.str() == job;
+    packet |= event.kind == TappedEvent::Kind::kPacket && event.job == job;
+    commit |= event.record && event.record->id.str() == job;
   }
   EXPECT_TRUE(packet);
   EXPECT_TRUE(commit);
-  tap.set_open(false);
+  events.clear();
+  tasks_.spawn(tap.keep_watching());
+  loop_.run_for(limits::kStreamReplayFor + limits::kHttpSweepEvery);
+  EXPECT_FALSE(tap.open()) << "nobody has come";
+  EXPECT_EQ(closed, 1) << "who remembers events is told";
   events.clear();
   submit_job();
   EXPECT_TRUE(events.empty());
+  tasks_.drop();
+}
+
+TEST_F(FleetApi, ATapStaysOpenForAReaderThatIsNotCountedYet) {
+  EventTap tap(*backend_, {[](std::vector<TappedEvent>) {}, [] {}});
+  tasks_.spawn(tap.keep_watching());
+  EXPECT_FALSE(tap.open());
+  tap.expect_reader();
+  loop_.run_for(limits::kHttpSweepEvery * 3);
+  EXPECT_TRUE(tap.open()) << "what happens before its stream is open would be lost to it";
+  tasks_.drop();
 }
 
 }  // namespace

@@ -124,44 +124,41 @@ std::expected<std::string, Reply> read_cursor(const Request& request) {
   return cursor;
 }
 
-Task<Result<JobPage>> find_jobs(Backend& backend, JobFilter filter, std::string cursor,
-                                size_t limit) {
-  using By = store::Query::By;
+// The store leaves out what is not asked for, through its indexes.
+static store::Query recent_query(const JobFilter& filter) {
   store::Query query;
-  query.by = filter.trace.empty() ? By::kRecent : By::kTrace;
-  query.text = filter.trace;
-  if (query.by == By::kRecent && filter.states.size() == 1) {
-    query.by = By::kState;
-    query.text = job::to_string(*filter.states.begin());
-    query.latest_first = true;
-  }
-  query.cursor = std::move(cursor);
-  if (query.cursor.empty() && query.by != By::kTrace && filter.updated_before) {
+  query.only.states.assign(filter.states.begin(), filter.states.end());
+  if (filter.tenant) query.only.tenant = filter.tenant->str();
+  query.only.topic = filter.topic;
+  query.only.team = filter.team;
+  if (filter.updated_after) query.only.since = *filter.updated_after;
+  if (filter.updated_before) {
     query.cursor = store::to_cursor({*filter.updated_before, {}, false});
   }
-  bool filtered =
-      filter.states.size() > 1 || !filter.topic.empty() || filter.tenant || !filter.team.empty();
+  return query;
+}
+
+Task<Result<JobPage>> find_jobs(Backend& backend, JobFilter filter, std::string cursor,
+                                size_t limit) {
+  store::Query query = recent_query(filter);
+  if (!filter.trace.empty()) {
+    query = {.by = store::Query::By::kTrace, .text = filter.trace};
+  }
+  if (!cursor.empty()) query.cursor = std::move(cursor);
   JobPage found;
-  for (size_t visits = 0; visits < limits::kListVisitsMax;) {
-    query.limit = filtered ? limits::kScanMax : limit;
+  size_t visits = 0;
+  do {
+    query.limit = limit - found.records.size();
     Result<store::Page> page = co_await backend.store.scan(query);
     if (!page) co_return std::unexpected(page.error());
+    visits += std::max(page->visited, page->records.size());
     for (job::Record& record : page->records) {
-      ++visits;
-      if (query.by != By::kTrace && filter.updated_after &&
-          record.updated_at < *filter.updated_after) {
-        co_return found;  // what follows is older still
-      }
-      if (!filter.takes(record)) continue;
-      found.records.push_back(std::move(record));
-      if (found.records.size() < limit) continue;
-      found.next = store::to_cursor(store::position_of(found.records.back(), query.by));
-      co_return found;
+      if (filter.takes(record)) found.records.push_back(std::move(record));
     }
-    if (page->next.empty()) co_return found;
-    query.cursor = page->next;
-  }
-  found.next = query.cursor;
+    query.cursor = std::move(page->next);
+  } while (!query.cursor.empty() && found.records.size() < limit &&
+           visits < limits::kListVisitsMax);
+  found.next = std::move(query.cursor);
   co_return found;
 }
 

@@ -41,8 +41,8 @@ struct JobPage {
   std::string next;  // empty: there are no more
 };
 
-// Most recently changed first (those of one trace oldest first), from behind `cursor`. Looks at no
-// more than kListVisitsMax records: a page may be short, or empty, and yet not the last.
+// Most recently changed first (those of one trace oldest first), from behind `cursor`. Looks at
+// about kListVisitsMax jobs at most: a page may be short, or empty, and yet not the last.
 Task<Result<JobPage>> find_jobs(Backend& backend, JobFilter filter, std::string cursor,
                                 size_t limit);
 

@@ -1,5 +1,7 @@
 #include "edge/http/api/job_json.h"
 
+#include <ranges>
+
 #include <google/protobuf/util/json_util.h>
 
 #include <boost/json/parse.hpp>
@@ -158,7 +160,8 @@ json::object job_detail(const ShownJob& job, bool times_as_text) {
   cap::JobRequest request = parsed(job);
   json::object object = common(job, request, times_as_text);
   object["created_at"] = shown_time(record.created_at, times_as_text);
-  auto started = first_time_in(record, State::kRunning);
+  auto started = record.first_sign_at;
+  if (!started) started = first_time_in(record, State::kRunning);
   if (!started) started = first_time_in(record, State::kDispatched);
   if (started) object["started_at"] = shown_time(*started, times_as_text);
   if (job::is_terminal(record.state)) {
@@ -186,6 +189,7 @@ json::object job_detail(const ShownJob& job, bool times_as_text) {
                       {"detail", record.wait->detail},
                       {"since", shown_time(record.wait->since, times_as_text)}};
   }
+  if (record.state == State::kCancelled) put(object, "failure_reason", record.error_message);
   if (ended_badly(record.state)) {
     put(object, "error_message", record.error_message);
     object["error_status"] = job::to_string(record.state);
@@ -197,10 +201,25 @@ json::object job_detail(const ShownJob& job, bool times_as_text) {
   return object;
 }
 
-json::array job_decisions(const job::Record& record) {
-  const job::Decision& decision = record.decision;
-  json::array all;
-  if (decision.kind == job::Decision::Kind::kNone) return all;
+json::array job_items(const std::vector<ShownJob>& jobs, bool times_as_text) {
+  json::array items;
+  for (const ShownJob& job : jobs) items.push_back(job_item(job, times_as_text));
+  return items;
+}
+
+Task<Result<std::vector<ShownJob>>> with_requests(Backend& backend,
+                                                  std::vector<job::Record> records) {
+  std::vector<ShownJob> jobs;
+  for (job::Record& record : records) {
+    Result<store::Loaded> loaded =
+        co_await backend.store.load(record.id, {.with_request = true, .lease = {}});
+    if (!loaded) co_return std::unexpected(loaded.error());
+    jobs.push_back({std::move(record), std::move(loaded->request)});
+  }
+  co_return jobs;
+}
+
+static json::object decision_json(const job::Record& record, const job::Decision& decision) {
   json::object object;
   object["decision"] = to_string(decision.kind);
   object["reason"] = decision.reason;
@@ -210,7 +229,17 @@ json::array job_decisions(const job::Record& record) {
   object["approval_required"] = decision.kind == job::Decision::Kind::kRequireApproval;
   object["job_hash"] = record.request_hash;
   object["checked_at"] = to_micros(decision.checked_at);
-  all.push_back(std::move(object));
+  return object;
+}
+
+json::array job_decisions(const job::Record& record, size_t limit) {
+  json::array all;
+  if (record.decision.kind == job::Decision::Kind::kNone) return all;
+  all.push_back(decision_json(record, record.decision));
+  for (const job::Decision& past : record.past_decisions | std::views::reverse) {
+    if (all.size() >= limit) break;
+    all.push_back(decision_json(record, past));
+  }
   return all;
 }
 
@@ -223,6 +252,8 @@ json::array job_timeline(const job::Record& record) {
     object["state"] = job::to_string(event.state);
     object["epoch"] = event.epoch.value();
     put(object, "note", event.note);
+    const bool last = &event == &record.history.back();
+    if (last && job::is_terminal(record.state)) put(object, "reason", record.error_message);
     all.push_back(std::move(object));
   }
   return all;

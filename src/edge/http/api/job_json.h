@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cordum/agent/v1/job.pb.h"
+#include "edge/http/api/backend.h"
 #include "edge/http/api/message.h"
 #include "job/record.h"
 
@@ -20,8 +22,12 @@ json::object job_item(const ShownJob& job, bool times_as_text);
 // Everything but what lies in payloads.
 json::object job_detail(const ShownJob& job, bool times_as_text);
 
-// The last decision of policy, as a list of none or one.
-json::array job_decisions(const job::Record& record);
+json::array job_items(const std::vector<ShownJob>& jobs, bool times_as_text);
+Task<Result<std::vector<ShownJob>>> with_requests(Backend& backend,
+                                                  std::vector<job::Record> records);
+
+// What policy said of the job, the last word first.
+json::array job_decisions(const job::Record& record, size_t limit);
 // Every step the job took, oldest first.
 json::array job_timeline(const job::Record& record);
 

@@ -1,6 +1,5 @@
 // Reading the body of POST /jobs. Unknown keys are tolerated there, as clients expect.
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/core.h>
 
@@ -19,18 +18,6 @@ namespace {
 namespace cap = cordum::agent::v1;
 
 constexpr size_t kPromptBytesMax = 4 * limits::kPromptCharactersMax;
-
-// "job." and then words of letters, digits, '-' and '_' between single dots.
-bool is_topic(std::string_view topic) {
-  if (!topic.starts_with("job.") || topic.size() > limits::kTopicBytesMax) return false;
-  for (std::string_view part : split(topic, '.')) {
-    auto allowed = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_';
-    };
-    if (part.empty() || !std::ranges::all_of(part, allowed)) return false;
-  }
-  return true;
-}
 
 // What is no known priority is interactive.
 cap::JobPriority priority_of(std::string_view text) {
@@ -54,8 +41,8 @@ void read_actor(Fields& fields, cap::JobMetadata& meta) {
 // Names that begin with '_' are the server's: two families are refused, the rest is left out.
 void read_labels(Fields& fields, cap::JobRequest& request) {
   for (auto& [name, value] :
-       fields.pairs("labels", limits::kSubmitLabelsMax, limits::kSubmitLabelNameBytesMax,
-                    limits::kSubmitLabelValueBytesMax)) {
+       fields.pairs("labels", limits::kSubmitLabelsMax, limits::kLabelNameBytesMax,
+                    limits::kLabelValueBytesMax)) {
     if (name.starts_with("_governance.") || name.starts_with("_ma.")) {
       fields.refuse(fmt::format("labels.{} is set by the server only", name));
     }
@@ -77,7 +64,7 @@ void read_limits(Fields& fields, cap::JobRequest& request) {
   hints.set_allow_summarization(fields.flag("allow_summarization"));
   hints.set_allow_retrieval(fields.flag("allow_retrieval"));
   for (std::string& tag :
-       fields.texts("tags", limits::kSubmitTagsMax, limits::kSubmitLabelNameBytesMax)) {
+       fields.texts("tags", limits::kSubmitTagsMax, limits::kLabelNameBytesMax)) {
     hints.add_tags(std::move(tag));
   }
 }
@@ -140,10 +127,7 @@ std::expected<Submission, Reply> read_submission(const Request& request, ReadToo
   }
   std::string topic = fields.optional_text("topic", limits::kTopicBytesMax).value_or("job.default");
   if (!is_topic(topic)) {
-    fields.refuse(
-        fmt::format("topic is \"{}\", must be \"job.\" and words of letters, digits, '-' "
-                    "and '_' between dots",
-                    topic));
+    fields.refuse(fmt::format("topic is \"{}\", {}", topic, kTopicRule));
   }
 
   cap::JobRequest job;
@@ -152,6 +136,8 @@ std::expected<Submission, Reply> read_submission(const Request& request, ReadToo
   job.set_adapter_id(fields.text("adapter_id"));
   job.set_memory_id(fields.text("memory_id"));
   job.set_principal_id(fields.text("principal_id"));
+  const bool another = request.caller.principal_bound && !job.principal_id().empty() &&
+                       job.principal_id() != request.caller.principal;
   if (job.principal_id().empty()) job.set_principal_id(request.caller.principal);
   read_environment(fields, job);
   read_limits(fields, job);
@@ -162,6 +148,9 @@ std::expected<Submission, Reply> read_submission(const Request& request, ReadToo
   const json::value* context = fields.any("context");
   if (auto wrong = fields.problem()) return std::unexpected(*std::move(wrong));
 
+  if (another) {
+    return std::unexpected(problem(403, "principal access denied", "principal_access_denied"));
+  }
   TenantId owner = tenant.empty() ? request.caller.tenant : TenantId(tenant);
   if (!request.caller.sees(owner)) {
     return std::unexpected(problem(403, "tenant access denied", "tenant_access_denied"));
@@ -170,9 +159,9 @@ std::expected<Submission, Reply> read_submission(const Request& request, ReadToo
   Submission submission;
   submission.tenant = owner;
   submission.topic = Topic(topic);
-  submission.keyed = !key.empty();
-  submission.job = JobId(submission.keyed ? named_uuid("job\n" + owner.str() + "\n" + key)
-                                          : random_uuid(tools.random));
+  submission.key = key;
+  submission.job = JobId(submission.keyed() ? named_uuid("job\n" + owner.str() + "\n" + key)
+                                            : random_uuid(tools.random));
   submission.trace = TraceId(random_uuid(tools.random));
   WallTime now = tools.clock.wall();
 
@@ -182,8 +171,20 @@ std::expected<Submission, Reply> read_submission(const Request& request, ReadToo
                     {"topic", topic},
                     {"created_at", rfc3339(now)},
                     {"tenant_id", owner.str()}};
-  if (context) kept["context"] = std::move(body->as_object()["context"]);
+  auto& labels = *job.mutable_labels();
+  // What policy may look at, if it is not too long.
+  auto add_content = [&](std::string_view name, std::string_view content) {
+    if (content.size() > limits::kContentLabelBytesMax) return;
+    labels[std::string(name)] = std::string(content);
+  };
+  add_content(job::kPromptLabel, prompt);
   submission.context = json::serialize(kept);
+  if (context) {
+    std::string payload = json::serialize(*context);
+    add_content(job::kPayloadLabel, payload);
+    submission.context.back() = ',';
+    submission.context.append(R"("context":)").append(payload).append("}");
+  }
 
   job.set_job_id(submission.job.str());
   job.set_tenant_id(owner.str());
@@ -191,10 +192,10 @@ std::expected<Submission, Reply> read_submission(const Request& request, ReadToo
   job.mutable_meta()->set_tenant_id(owner.str());
   job.mutable_meta()->set_idempotency_key(key);
   (*job.mutable_env())["tenant_id"] = owner.str();
-  (*job.mutable_labels())["_source"] = job.meta().pack_id().empty() ? "api" : "pack";
+  labels["_source"] = job.meta().pack_id().empty() ? "api" : "pack";
   if (submission.context.find("secret://") != std::string::npos) {
     job.mutable_meta()->add_risk_tags("secrets");
-    (*job.mutable_labels())["secrets_present"] = "true";
+    labels["secrets_present"] = "true";
   }
   if (auto valid = job::validate(job); !valid) {
     return std::unexpected(problem(400, valid.error().message, "invalid_request"));

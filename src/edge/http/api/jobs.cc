@@ -1,11 +1,13 @@
 // Jobs: submit, cancel, cancel by filter.
 #include <fmt/core.h>
 
+#include "cordum/agent/v1/buspacket.pb.h"
 #include "edge/http/api/backend.h"
 #include "edge/http/api/fields.h"
 #include "edge/http/api/job_filter.h"
 #include "edge/http/api/job_submit.h"
 #include "edge/http/api/route.h"
+#include "job/request.h"
 
 namespace fairlead::http {
 
@@ -21,13 +23,37 @@ std::expected<Call, Reply> read_submit(Request& request, ReadTools& tools) {
 
 // --- Cancel --------------------------------------------------------------------------------------
 
+// Who waits for the job's result, as a workflow does, gets one.
+std::string cancelled_result(const job::Record& record, const std::string& reason, WallTime now) {
+  namespace cap = cordum::agent::v1;
+  cap::BusPacket packet = gateway_packet(record.trace, now);
+  cap::JobResult& result = *packet.mutable_job_result();
+  result.set_job_id(record.id.str());
+  result.set_worker_id(record.assignee.empty() ? packet.sender_id() : record.assignee.str());
+  result.set_status(cap::JOB_STATUS_CANCELLED);
+  result.set_error_code(job::to_string(job::ReasonCode::kCancelled));
+  result.set_error_message(reason);
+  return job::serialise(packet);
+}
+
+// True when this call ended it.
+Task<Result<bool>> cancel_and_tell(Backend& backend, store::Snapshot record, std::string reason) {
+  Result<bool> ended = co_await backend.scheduler.cancel(record->id, reason);
+  if (ended && *ended) {
+    (void)backend.bus.publish(std::string(bus::kResultSubject),
+                              cancelled_result(*record, reason, backend.clock.wall()),
+                              "cancelled:" + record->id.str());
+  }
+  co_return ended;
+}
+
 Task<Reply> cancel(Backend& backend, Caller caller, JobId job, std::string reason) {
   Result<store::Loaded> loaded = co_await backend.store.load(job, {});
   if (!loaded) co_return problem_of(loaded.error());
   if (!loaded->record) co_return problem(404, "job not found");
   if (!caller.sees(loaded->record->tenant)) co_return problem(403, "tenant access denied");
 
-  Result<bool> ended = co_await backend.scheduler.cancel(job, reason);
+  Result<bool> ended = co_await cancel_and_tell(backend, loaded->record, reason);
   if (!ended) co_return problem_of(ended.error());
   if (*ended) {
     co_return reply_json(200, {{"id", job.str()}, {"state", "CANCELLED"}});
@@ -63,37 +89,38 @@ struct BulkCancel {
 };
 
 Task<Reply> cancel_all(Backend& backend, BulkCancel bulk) {
-  if (bulk.filter.states.empty()) {
-    for (job::State state : job::kAllStates) {
-      if (!job::is_terminal(state)) bulk.filter.states.insert(state);
-    }
+  // What has ended is not looked at.
+  std::set<job::State> live;
+  for (job::State state : job::kAllStates) {
+    const bool named = bulk.filter.states.empty() || bulk.filter.states.contains(state);
+    if (named && !job::is_terminal(state)) live.insert(state);
   }
-  json::array matched, cancelled;
-  json::array failed;
+  bulk.filter.states = live;
+  json::array matched, cancelled, failed;
   std::string cursor;
   bool more = false;
-  std::vector<JobId> jobs;
-  do {
+  std::vector<store::Snapshot> jobs;
+  for (bool first = true; !live.empty() && (first || (!cursor.empty() && !more)); first = false) {
     auto page = co_await find_jobs(backend, bulk.filter, cursor, bulk.max + 1 - jobs.size());
     if (!page) co_return problem_of(page.error());
     for (job::Record& record : page->records) {
       if (jobs.size() == bulk.max) {
         more = true;
-      } else if (!job::is_terminal(record.state)) {
-        jobs.push_back(std::move(record.id));
+      } else {
+        jobs.push_back(std::make_shared<const job::Record>(std::move(record)));
       }
     }
     cursor = std::move(page->next);
-  } while (!cursor.empty() && !more && jobs.size() <= bulk.max);
+  }
 
-  for (const JobId& job : jobs) {
-    matched.emplace_back(job.str());
+  for (const store::Snapshot& job : jobs) {
+    matched.emplace_back(job->id.str());
     if (bulk.dry_run) continue;
-    Result<bool> ended = co_await backend.scheduler.cancel(job, bulk.reason);
+    Result<bool> ended = co_await cancel_and_tell(backend, job, bulk.reason);
     if (!ended) {
-      failed.push_back(json::object{{"job_id", job.str()}, {"error", ended.error().message}});
+      failed.push_back(json::object{{"job_id", job->id.str()}, {"error", ended.error().message}});
     } else if (*ended) {
-      cancelled.emplace_back(job.str());
+      cancelled.emplace_back(job->id.str());
     }
   }
   co_return reply_json(200, {{"dry_run", bulk.dry_run},

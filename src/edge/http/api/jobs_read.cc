@@ -3,6 +3,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include "base/text.h"
 #include "edge/http/api/backend.h"
 #include "edge/http/api/job_filter.h"
 #include "edge/http/api/job_json.h"
@@ -13,16 +14,24 @@ namespace fairlead::http {
 
 namespace {
 
-// A stored payload as it is shown within an answer: as JSON when it is, else as text; null when it
-// is gone, elsewhere or too large to be shown.
-json::value shown_payload(const std::optional<store::Blob>& blob) {
-  if (!blob || blob->bytes.size() > limits::kPayloadShownBytesMax) return nullptr;
+// Shows a stored payload within an answer: as JSON when it is, else as text. It is null when it is
+// gone, elsewhere or too large to be shown, and when it is no text: then it stands beside it, in
+// base64.
+void show_payload(json::object& shown, const std::string& name,
+                  const std::optional<store::Blob>& blob) {
+  shown[name] = nullptr;
+  if (!blob || blob->bytes.size() > limits::kPayloadShownBytesMax) return;
   json::parse_options options;
   options.max_depth = limits::kJsonDepthMax;
   boost::system::error_code error;
   json::value value = json::parse(blob->bytes, error, {}, options);
-  if (!error) return value;
-  return json::value(blob->bytes);
+  if (!error) {
+    shown[name] = std::move(value);
+  } else if (is_utf8(blob->bytes)) {
+    shown[name] = blob->bytes;
+  } else {
+    shown[name + "_base64"] = base64(blob->bytes);
+  }
 }
 
 Task<Result<std::optional<store::Blob>>> payload_at(Backend& backend, std::string_view pointer) {
@@ -66,8 +75,8 @@ Task<Reply> get_job(Backend& backend, Asked about) {
   co_return reply_later(200, [job = *std::move(job), context = *std::move(context),
                               result = *std::move(result), about, denied] {
     json::object shown = job_detail(job, about.times_as_text);
-    shown["context"] = shown_payload(context);
-    shown["result"] = denied ? json::value(nullptr) : shown_payload(result);
+    show_payload(shown, "context", context);
+    show_payload(shown, "result", denied ? std::nullopt : result);
     return json::value(std::move(shown));
   });
 }
@@ -76,16 +85,18 @@ std::expected<Call, Reply> read_get(Request& request, ReadTools&) {
   return [about = asked(request)](Backend& backend) { return get_job(backend, about); };
 }
 
-Task<Reply> decisions(Backend& backend, Asked about) {
+Task<Reply> decisions(Backend& backend, Asked about, size_t limit) {
   auto job = co_await find_job(backend, about);
   if (!job) co_return std::move(job.error());
-  co_return reply_json(200, job_decisions(job->record));
+  co_return reply_json(200, job_decisions(job->record, limit));
 }
 
 std::expected<Call, Reply> read_decisions(Request& request, ReadTools&) {
-  if (auto limit = page_limit(request, 50); !limit)
-    return std::unexpected(std::move(limit.error()));
-  return [about = asked(request)](Backend& backend) { return decisions(backend, about); };
+  auto limit = page_limit(request, 50);
+  if (!limit) return std::unexpected(std::move(limit.error()));
+  return [about = asked(request), most = *limit](Backend& backend) {
+    return decisions(backend, about, most);
+  };
 }
 
 Task<Reply> timeline(Backend& backend, Asked about) {
@@ -102,24 +113,6 @@ std::expected<Call, Reply> read_timeline(Request& request, ReadTools&) {
 
 // --- Lists ---------------------------------------------------------------------------------------
 
-Task<Result<std::vector<ShownJob>>> with_requests(Backend& backend,
-                                                  std::vector<job::Record> records) {
-  std::vector<ShownJob> jobs;
-  for (job::Record& record : records) {
-    Result<store::Loaded> loaded =
-        co_await backend.store.load(record.id, {.with_request = true, .lease = {}});
-    if (!loaded) co_return std::unexpected(loaded.error());
-    jobs.push_back({std::move(record), std::move(loaded->request)});
-  }
-  co_return jobs;
-}
-
-json::array items_of(const std::vector<ShownJob>& jobs, bool times_as_text) {
-  json::array items;
-  for (const ShownJob& job : jobs) items.push_back(job_item(job, times_as_text));
-  return items;
-}
-
 struct Listing {
   JobFilter filter;
   std::string cursor;
@@ -135,7 +128,7 @@ Task<Reply> list_jobs(Backend& backend, Listing listing) {
   co_return reply_later(200, [jobs = *std::move(jobs), next = std::move(page->next),
                               as_text = listing.times_as_text] {
     json::object body;
-    body["items"] = items_of(jobs, as_text);
+    body["items"] = job_items(jobs, as_text);
     body["next_cursor"] = next.empty() ? json::value(nullptr) : json::value(next);
     return json::value(std::move(body));
   });
@@ -158,21 +151,33 @@ std::expected<Call, Reply> read_list(Request& request, ReadTools&) {
   };
 }
 
-Task<Reply> trace(Backend& backend, Asked about) {
-  JobFilter filter;
-  filter.trace = about.job.str();
-  if (!about.caller.all_tenants) filter.tenant = about.caller.tenant;
-  auto page = co_await find_jobs(backend, std::move(filter), {}, limits::kListPageMax);
+// A bare list, as clients expect it: what follows a long one is told in a header.
+Task<Reply> trace(Backend& backend, Listing listing) {
+  auto page = co_await find_jobs(backend, listing.filter, listing.cursor, listing.limit);
   if (!page) co_return problem_of(page.error());
   auto jobs = co_await with_requests(backend, std::move(page->records));
   if (!jobs) co_return problem_of(jobs.error());
-  co_return reply_later(200, [jobs = *std::move(jobs), as_text = about.times_as_text] {
-    return json::value(items_of(jobs, as_text));
+  Reply reply = reply_later(200, [jobs = *std::move(jobs), as_text = listing.times_as_text] {
+    return json::value(job_items(jobs, as_text));
   });
+  if (!page->next.empty()) reply.with("X-Next-Cursor", page->next);
+  co_return reply;
 }
 
 std::expected<Call, Reply> read_trace(Request& request, ReadTools&) {
-  return [about = asked(request)](Backend& backend) { return trace(backend, about); };
+  Listing listing;
+  listing.filter.trace = request.parameters[0];
+  if (!request.caller.all_tenants) listing.filter.tenant = request.caller.tenant;
+  auto cursor = read_cursor(request);
+  if (!cursor) return std::unexpected(std::move(cursor.error()));
+  listing.cursor = *std::move(cursor);
+  auto limit = page_limit(request, limits::kListPageMax);
+  if (!limit) return std::unexpected(std::move(limit.error()));
+  listing.limit = *limit;
+  listing.times_as_text = request.openapi_profile();
+  return [listing = std::move(listing)](Backend& backend) mutable {
+    return trace(backend, std::move(listing));
+  };
 }
 
 }  // namespace
@@ -218,9 +223,10 @@ void add_job_reading_routes(Routes& routes) {
                     Access::kRead,
                     read_trace,
                     {.operation = "getTrace",
-                     .summary = "The jobs of a trace, oldest first",
+                     .summary = "The jobs of a trace, oldest first; X-Next-Cursor tells of more",
+                     .query = {"limit", "cursor"},
                      .answer = "JobArray",
-                     .problems = {503}}});
+                     .problems = {400, 503}}});
 }
 
 }  // namespace fairlead::http

@@ -148,9 +148,122 @@ TEST_F(JobListApi, HealthAndStatusAnswer) {
   EXPECT_EQ(status.body.at("redis").at("ok"), true);
   EXPECT_EQ(status.body.at("workers").at("count"), 1);
   EXPECT_EQ(status.body.at("pipeline").at("running"), 1);
-  EXPECT_TRUE(status.object().contains("instance_id"));
+  for (const char* name : {"goroutine_count", "redis_pool_stats", "license"}) {
+    EXPECT_TRUE(status.object().contains(name)) << name;
+  }
+  const char* for_admins[] = {"instance_id", "rate_limiter",  "circuit_breakers",
+                              "ha_env",      "snapshot_meta", "replicas"};
+  for (const char* name : for_admins) EXPECT_TRUE(status.object().contains(name)) << name;
   caller_.role = Role::kViewer;
-  EXPECT_FALSE(get("/api/v1/status").object().contains("instance_id"));
+  Answered less = get("/api/v1/status");
+  for (const char* name : for_admins) EXPECT_FALSE(less.object().contains(name)) << name;
+}
+
+TEST_F(JobListApi, HealthAndStatusTellWhetherTheServersOfAClusterAreThere) {
+  backend_->servers = [] { return Servers{.embedded = false, .nats = true, .redis = true}; };
+  EXPECT_EQ(get("/readyz").status, 200);
+  EXPECT_EQ(get("/api/v1/status").text("nats_status"), "connected");
+  backend_->servers = [] { return Servers{.embedded = false, .nats = false, .redis = true}; };
+  Answered health = get("/health");
+  EXPECT_EQ(health.status, 503);
+  EXPECT_EQ(health.text("status"), "degraded");
+  EXPECT_EQ(health.text("nats"), "unavailable");
+  EXPECT_EQ(get("/livez").status, 200) << "a restart would not help";
+  loop_.run_for(limits::kStatusFor);
+  EXPECT_EQ(get("/api/v1/status").body.at("nats").at("connected"), false);
+}
+
+TEST_F(JobListApi, WhatIsNoTextIsShownInBase64) {
+  worker("w1");
+  std::string job = submit_job();
+  (void)run_answer(store_.put_blob("res:" + job, {std::string("\xff\0z", 3), {}},
+                                   store::BlobCondition::kAlways));
+  (void)run_answer(store_.put_blob("ctx:" + job, {"\xfe", {}}, store::BlobCondition::kAlways));
+  finish(job, "w1", cordum::agent::v1::JOB_STATUS_SUCCEEDED, "redis://res:" + job);
+  Answered detail = get("/api/v1/jobs/" + job);
+  EXPECT_TRUE(detail.body.at("result").is_null());
+  EXPECT_EQ(detail.text("result_base64"), "/wB6");
+  EXPECT_TRUE(detail.body.at("context").is_null());
+  EXPECT_EQ(detail.text("context_base64"), "/g==");
+}
+
+TEST_F(JobListApi, DecisionsTellTheLastWordFirstAndWhatWasSaidBefore) {
+  gate_.decide(Topic("job.default"), {.kind = job::Decision::Kind::kUnavailable});
+  std::string job = submit_job();
+  gate_.decide(Topic("job.default"), {.kind = job::Decision::Kind::kAllow, .reason = "now"});
+  worker("w1");
+  loop_.run_for(10s);
+  Answered all = get("/api/v1/jobs/" + job + "/decisions");
+  ASSERT_EQ(all.body.as_array().size(), 2u);
+  EXPECT_EQ(all.body.at(0).at("decision"), "ALLOW");
+  EXPECT_EQ(all.body.at(0).at("reason"), "now");
+  EXPECT_EQ(all.body.at(1).at("decision"), "UNAVAILABLE");
+  EXPECT_EQ(get("/api/v1/jobs/" + job + "/decisions?limit=1").body.as_array().size(), 1u);
+}
+
+TEST_F(JobListApi, ALongTraceIsToldPageByPage) {
+  cordum::agent::v1::BusPacket packet;
+  for (int i = 0; i < 5; ++i) {
+    packet.mutable_job_request()->set_job_id("j" + std::to_string(i));
+    packet.mutable_job_request()->set_topic("job.default");
+    publish(bus::kSubmitSubject, packet);  // all of one trace
+    loop_.run_for(1ms);
+  }
+  Ids all;
+  std::string cursor;
+  do {
+    Answered page = get("/api/v1/traces/trace?limit=2&cursor=" + cursor);
+    for (const json::value& item : page.body.as_array())
+      all.emplace_back(item.at("id").as_string());
+    cursor = page.header("X-Next-Cursor");
+  } while (!cursor.empty() && all.size() < 100);
+  EXPECT_EQ(all, (Ids{"j0", "j1", "j2", "j3", "j4"}));
+  EXPECT_EQ(get("/api/v1/traces/trace?cursor=nonsense").status, 400);
+}
+
+TEST_F(JobListApi, TheCountsOfEndedJobsOutliveTheScheduler) {
+  worker("w1");
+  finish(submit_job(), "w1");
+  restart();
+  Answered status = get("/api/v1/status");
+  EXPECT_EQ(status.body.at("pipeline").at("succeeded"), 1);
+  EXPECT_EQ(status.header("X-Cache"), "MISS");
+}
+
+TEST_F(JobListApi, StatusIsCountedOnceASecond) {
+  Answered first = get("/api/v1/status");
+  EXPECT_EQ(first.header("X-Cache"), "MISS");
+  submit_job();
+  Answered again = get("/api/v1/status");
+  EXPECT_EQ(again.header("X-Cache"), "HIT");
+  EXPECT_EQ(again.body, first.body);
+  caller_.role = Role::kViewer;
+  EXPECT_EQ(get("/api/v1/status").header("X-Cache"), "MISS") << "others see less";
+  loop_.run_for(limits::kStatusFor);
+  Answered later = get("/api/v1/status");
+  EXPECT_EQ(later.header("X-Cache"), "MISS");
+  EXPECT_EQ(later.body.at("pipeline").at("pending"), 1);
+}
+
+TEST_F(JobListApi, AServerThatStopsIsAliveAndNotReady) {
+  backend_->stopping = true;
+  EXPECT_EQ(get("/readyz").status, 503);
+  EXPECT_EQ(get("/livez").status, 200);
+}
+
+TEST_F(JobListApi, WhatStoredTextIsNoUtf8StillMakesAnAnswer) {
+  job::Record record;
+  record.id = JobId("odd");
+  record.tenant = TenantId("default");
+  record.state = job::State::kFailed;
+  record.error_message = "cut \xe2\x82";
+  record.created_at = record.updated_at = clock_.wall();
+  store::Change change;
+  change.path = {job::State::kPending, job::State::kFailed};
+  *change.next = record;
+  (void)run_answer(store_.apply(std::move(change)));
+  EXPECT_EQ(get("/api/v1/jobs/odd").text("error_message"), "cut \ufffd\ufffd");
+  EXPECT_EQ(get("/api/v1/jobs").items().size(), 1u);
 }
 
 }  // namespace

@@ -20,11 +20,27 @@ TEST_F(JobsApi, SubmitStoresTheJobWithItsContextAndAnswersWithItsIds) {
   EXPECT_EQ(job.text("context_ptr"), "redis://ctx:" + answer.text("job_id"));
   EXPECT_EQ(job.body.at("context").at("prompt"), "hello");
   EXPECT_EQ(json::serialize(job.body.at("context").at("context")), R"({"n":[1,2]})");
-  EXPECT_EQ(json::serialize(job.body.at("labels")), R"({"_source":"api","team":"x"})");
+  EXPECT_EQ(json::serialize(job.body.at("labels")),
+            R"({"_content.payload_json":"{\"n\":[1,2]}","_content.prompt":"hello",)"
+            R"("_source":"api","team":"x"})");
   EXPECT_EQ(job.text("worker_id"), "w1");
   EXPECT_EQ(job.text("tenant"), "default");
   EXPECT_TRUE(job.object().contains("started_at"));
   EXPECT_FALSE(job.object().contains("finished_at"));
+}
+
+TEST_F(JobsApi, AJobHasStartedWhenItsWorkerFirstTellsOfIt) {
+  worker("w1");
+  std::string job = post("/api/v1/jobs", R"({"prompt":"hello"})").text("job_id");
+  int64_t handed_over = get("/api/v1/jobs/" + job).body.at("started_at").as_int64();
+  loop_.run_for(2s);
+  job::cap::BusPacket packet;
+  packet.set_trace_id("t");
+  packet.set_sender_id("w1");
+  packet.mutable_job_progress()->set_job_id(job);
+  (void)bus_->publish("sys.job.progress", job::serialise(packet), {});
+  loop_.run_ready();
+  EXPECT_EQ(get("/api/v1/jobs/" + job).body.at("started_at").as_int64(), handed_over + 2'000'000);
 }
 
 TEST_F(JobsApi, SubmitWarnsWhenNothingCanTakeTheJobNow) {
@@ -195,6 +211,9 @@ TEST_F(JobsApi, BulkCancelNamesFirstAndThenEndsWhatTheFilterTakes) {
   EXPECT_EQ(state_of(two), "CANCELLED");
   EXPECT_EQ(state_of(other), "PENDING");
   EXPECT_EQ(post("/api/v1/jobs/cancel", "{}").status, 400) << "every job, by accident";
+  Answered ended = post("/api/v1/jobs/cancel", R"({"filter":{"state":"cancelled"}})");
+  EXPECT_EQ(ended.body.at("matched"), 0) << "what has ended stays as it is, and the rest too";
+  EXPECT_EQ(state_of(other), "PENDING");
 }
 
 TEST_F(JobsApi, AViewerReadsAndAnOperatorWrites) {
@@ -214,6 +233,101 @@ TEST_F(JobsApi, UnknownPathsAndMethodsAreToldApart) {
   EXPECT_NE(wrong.header("Allow").find("POST"), std::string::npos);
   EXPECT_EQ(get("/api/v1/jobs/%zz").status, 400);
   EXPECT_EQ(get("/api/v1/jobs/%ff").status, 400);
+}
+
+TEST_F(JobsApi, PromptAndContextAreLabelsForPolicyToLookAtWhileTheyAreShort) {
+  std::string job = submit_job(R"({"prompt":"hello","context":{"n":1}})");
+  json::value labels = get("/api/v1/jobs/" + job).body.at("labels");
+  EXPECT_EQ(labels.at("_content.prompt"), "hello");
+  EXPECT_EQ(labels.at("_content.payload_json"), R"({"n":1})");
+  std::string longer(limits::kContentLabelBytesMax, 'x');
+  job = submit_job(R"({"prompt":"p","context":")" + longer + "\"}");
+  labels = get("/api/v1/jobs/" + job).body.at("labels");
+  EXPECT_FALSE(labels.as_object().contains("_content.payload_json"));
+  EXPECT_EQ(get("/api/v1/jobs/" + job).body.at("context").at("context").as_string().size(),
+            longer.size());
+}
+
+TEST_F(JobsApi, ABoundKeySpeaksForItsPrincipalOnly) {
+  caller_.principal = "bob";
+  caller_.principal_bound = true;
+  Answered other = post("/api/v1/jobs", R"({"prompt":"p","principal_id":"alice"})");
+  EXPECT_EQ(other.status, 403);
+  EXPECT_EQ(other.text("code"), "principal_access_denied");
+  std::string own = submit_job(R"({"prompt":"p","principal_id":"bob"})");
+  EXPECT_EQ(get("/api/v1/jobs/" + own).text("principal"), "bob");
+  caller_.principal_bound = false;
+  std::string free = submit_job(R"({"prompt":"p","principal_id":"alice"})");
+  EXPECT_EQ(get("/api/v1/jobs/" + free).text("principal"), "alice");
+}
+
+TEST_F(JobsApi, AJobHasWhatItsTopicDemands) {
+  ASSERT_EQ(post("/api/v1/topics", R"({"name":"job.careful","pools":["default","gpu"],
+      "requires":["cuda"],"risk_tags":["money"]})")
+                .status,
+            201);
+  worker("plain");
+  worker("fit", "gpu");
+  std::string job = submit_job(R"({"prompt":"p","topic":"job.careful","requires":["cuda"]})");
+  Answered detail = get("/api/v1/jobs/" + job);
+  EXPECT_EQ(json::serialize(detail.body.at("requires")), R"(["cuda"])");
+  EXPECT_EQ(json::serialize(detail.body.at("risk_tags")), R"(["money"])");
+  EXPECT_EQ(detail.text("worker_id"), "fit");
+  Answered dry = post("/api/v1/jobs/explain-placement", R"({"topic":"job.careful"})");
+  EXPECT_EQ(dry.body.at("chosen").at("worker_id"), "fit");
+}
+
+TEST_F(JobsApi, AKeyThatABusSubmitHoldsIsAnsweredWithItsJob) {
+  cordum::agent::v1::BusPacket packet;
+  packet.mutable_job_request()->set_job_id("from-the-bus");
+  packet.mutable_job_request()->set_topic("job.default");
+  packet.mutable_job_request()->mutable_meta()->set_idempotency_key("k");
+  publish(bus::kSubmitSubject, packet);
+  ASSERT_EQ(state_of("from-the-bus"), "PENDING");
+  Answered replay = post("/api/v1/jobs", R"({"prompt":"a"})", {{"idempotency-key", "k"}});
+  EXPECT_EQ(replay.status, 200);
+  EXPECT_EQ(replay.text("job_id"), "from-the-bus");
+  EXPECT_EQ(store_.all().size(), 1u);
+  std::string own = named_uuid("job\ndefault\nk");
+  EXPECT_FALSE(run_answer(store_.blob(context_key(own)))) << "the context of no job";
+}
+
+TEST_F(JobsApi, AThrottledJobIsToldToComeBackAndNothingIsStored) {
+  job::Decision decision;
+  decision.kind = job::Decision::Kind::kThrottle;
+  decision.reason = "too many today";
+  gate_.decide(Topic("job.default"), decision);
+  Answered later = post("/api/v1/jobs", R"({"prompt":"p"})", {{"idempotency-key", "k"}});
+  EXPECT_EQ(later.status, 429);
+  EXPECT_EQ(later.header("Retry-After"), "30");
+  EXPECT_EQ(later.text("error"), "too many today");
+  EXPECT_TRUE(store_.all().empty());
+  gate_.decide(Topic("job.default"), {.kind = job::Decision::Kind::kAllow});
+  EXPECT_EQ(post("/api/v1/jobs", R"({"prompt":"p"})", {{"idempotency-key", "k"}}).status, 200);
+}
+
+TEST_F(JobsApi, ACancelSaysWhyAndTellsWhoeverWaitsForAResult) {
+  std::vector<cordum::agent::v1::JobResult> results;
+  auto take = [&](bus::Delivery delivery) -> Task<bus::Verdict> {
+    cordum::agent::v1::BusPacket packet;
+    packet.ParseFromString(delivery.payload);
+    results.push_back(packet.job_result());
+    co_return bus::Verdict::ack();
+  };
+  auto listening = bus_->subscribe(std::string(bus::kResultSubject), {}, take);
+  worker("w1");
+  std::string job = submit_job();
+  ASSERT_EQ(post("/api/v1/jobs/" + job + "/cancel", R"({"reason":"enough"})").status, 200);
+  loop_.run_ready();
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].job_id(), job);
+  EXPECT_EQ(results[0].status(), cordum::agent::v1::JOB_STATUS_CANCELLED);
+  EXPECT_EQ(results[0].worker_id(), "w1");
+  EXPECT_EQ(results[0].error_message(), "enough");
+  EXPECT_EQ(get("/api/v1/jobs/" + job).text("failure_reason"), "enough");
+  Answered timeline = get("/api/v1/jobs/" + job + "/timeline");
+  EXPECT_EQ(timeline.items().back().at("reason"), "enough");
+  EXPECT_EQ(get("/api/v1/jobs").items()[0].at("failure_reason"), "enough");
 }
 
 }  // namespace

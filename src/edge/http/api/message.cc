@@ -84,17 +84,22 @@ bool Request::openapi_profile() const {
          header("user-agent").starts_with("cordum-sdk-python/");
 }
 
+// Whatever others have stored: an answer is JSON.
+static std::string text_of(const json::value& value) {
+  return well_formed(json::serialize(value));
+}
+
 Reply reply_json(int status, const json::value& value) {
   Reply reply;
   reply.status = status;
-  reply.body = json::serialize(value);
+  reply.body = text_of(value);
   return reply;
 }
 
 Reply reply_later(int status, std::move_only_function<json::value()> make) {
   Reply reply;
   reply.status = status;
-  reply.render = [make = std::move(make)]() mutable { return json::serialize(make()); };
+  reply.render = [make = std::move(make)]() mutable { return text_of(make()); };
   return reply;
 }
 
@@ -105,13 +110,8 @@ Reply reply_empty(int status) {
 }
 
 Reply problem(int status, std::string_view message, std::string_view code, json::object extra) {
-  std::string shown(message);
-  // It may show what the caller said, and the answer has to be JSON.
-  if (!is_utf8(shown)) {
-    std::ranges::replace_if(shown, [](char c) { return static_cast<uint8_t>(c) >= 0x80; }, '?');
-  }
   json::object body;
-  body["error"] = shown;
+  body["error"] = message;
   body["code"] = code.empty() ? code_of(message) : std::string(code);
   body["status"] = status;
   for (auto& [name, value] : extra) body[name] = value;

@@ -33,6 +33,7 @@ struct Caller {
   bool all_tenants = false;
   Role role = Role::kViewer;
   std::string principal;
+  bool principal_bound = false;  // its key says who it is: it cannot be another
 
   bool sees(const TenantId& other) const { return all_tenants || other == tenant; }
 };

@@ -22,8 +22,25 @@ json::object content_of(const char* schema) {
   return {{"application/json", {{"schema", reference(schema)}}}};
 }
 
+json::object header_parameter(const char* name, const char* description) {
+  return {{"name", name},
+          {"in", "header"},
+          {"description", description},
+          {"schema", {{"type", "string"}}}};
+}
+
 json::array parameters_of(const Route& route) {
   json::array parameters;
+  if (route.access != Access::kPublic) {
+    parameters.push_back(header_parameter(
+        "X-Tenant-ID", "The tenant to act for, or X-Cordum-Tenant; without it the key's own"));
+  }
+  if (route.method == Method::kPost && route.pattern == kSubmitPath) {
+    parameters.push_back(header_parameter(
+        "Idempotency-Key", "A repeat of a key is answered with the first job; or the field"));
+    parameters.push_back(
+        header_parameter("X-Principal-Id", "Who asks, unless the key or the body says it"));
+  }
   for (std::string_view segment : split(route.pattern, '/')) {
     if (!segment.starts_with('{')) continue;
     parameters.push_back(json::object{{"name", segment.substr(1, segment.size() - 2)},
@@ -51,6 +68,11 @@ json::object responses_of(const Route& route) {
     // A probe that fails still says what it checked.
     bool probe = std::string_view(described.answer) == "Health";
     responses[std::to_string(status)] = probe ? good : bad;
+  }
+  // What every call may meet before it comes to its route: no key, a wrong role or tenant, a body
+  // or headers that are too large, too many calls, a server that stops.
+  for (const char* status : {"401", "403", "413", "429", "431", "503"}) {
+    if (!responses.contains(status)) responses[status] = bad;
   }
   responses["default"] = std::move(bad);
   return responses;

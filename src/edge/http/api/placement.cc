@@ -1,4 +1,7 @@
 // Why a job is, or would be, placed where it is. Nothing is changed by asking.
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/core.h>
 
 #include "cordum/agent/v1/job.pb.h"
@@ -32,8 +35,12 @@ const char* cause_of(routing::WorkerVerdict verdict) {
       return "overloaded";
     case routing::WorkerVerdict::kLabelMismatch:
       return "label_mismatch";
+    case routing::WorkerVerdict::kNotReady:
+      return "not_ready";
     case routing::WorkerVerdict::kStale:
       return "stale";
+    case routing::WorkerVerdict::kMissingCapability:
+      return "missing_capability";
     case routing::WorkerVerdict::kOtherPool:
       return "pool_ineligible";
   }
@@ -43,9 +50,10 @@ const char* cause_of(routing::WorkerVerdict verdict) {
 json::object to_json(const routing::Explanation& explanation) {
   json::array pools;
   for (const routing::ExplainedPool& pool : explanation.pools) {
-    json::object object{{"pool", pool.pool.str()}, {"eligible", pool.taken}};
-    if (!pool.taken) {
-      object["cause"] = pool.why.starts_with("lacks ") ? "missing_capability" : "pool_ineligible";
+    json::object object{{"pool", pool.pool.str()}, {"eligible", pool.taken()}};
+    if (!pool.taken()) {
+      const bool lacks = pool.fit == routing::PoolFit::kLacksCapability;
+      object["cause"] = lacks ? "missing_capability" : "pool_ineligible";
       object["detail"] = pool.why;
     }
     pools.push_back(std::move(object));
@@ -96,6 +104,11 @@ routing::Explanation explain(Backend& backend, const Question& question) {
 // --- Of a job that is not there yet --------------------------------------------------------------
 
 Task<Reply> dry_run(Backend& backend, Question question) {
+  // As a submit would: what the topic demands, the job requires.
+  auto topic = backend.pools.topics().find(question.topic.str());
+  if (topic != backend.pools.topics().end()) {
+    std::ranges::copy(topic->second.requires_, std::back_inserter(question.requires_));
+  }
   co_return reply_later(200, [explanation = explain(backend, question)] {
     return json::value(to_json(explanation));
   });
@@ -111,8 +124,8 @@ std::expected<Call, Reply> read_dry_run(Request& request, ReadTools&) {
       Topic(fields.optional_text("topic", limits::kTopicBytesMax).value_or("job.default"));
   question.requires_ = fields.texts("requires", limits::kSubmitLabelsMax, 256);
   for (auto& [name, value] :
-       fields.pairs("labels", limits::kSubmitLabelsMax, limits::kSubmitLabelNameBytesMax,
-                    limits::kSubmitLabelValueBytesMax)) {
+       fields.pairs("labels", limits::kSubmitLabelsMax, limits::kLabelNameBytesMax,
+                    limits::kLabelValueBytesMax)) {
     question.labels.emplace(std::move(name), std::move(value));
   }
   question.workers_max =

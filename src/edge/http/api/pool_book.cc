@@ -99,11 +99,28 @@ PoolChanges PoolBook::changes_to(const Topics& topics, const Pools& pools) const
 }
 
 Task<Result<void>> PoolBook::start() {
+  auto read = co_await reread();
+  // Nothing was changed yet: then the file is in force as it is.
+  if (read && !stored_) {
+    auto map = map_of(topics_, pools_);
+    if (!map) co_return std::unexpected(map.error());
+    in_force_(*map);
+  }
+  co_return read;
+}
+
+Task<Result<void>> PoolBook::reread() {
+  if (auto turn = co_await wait_for_my_turn(); !turn) co_return turn;
+  changing_ = true;
   auto blob = co_await store_.blob(kBlobKey);
+  changing_ = false;
   if (!blob) co_return std::unexpected(blob.error());
+  std::optional<std::string> bytes;
+  if (*blob) bytes = std::move((*blob)->bytes);
+  if (bytes == stored_) co_return Result<void>{};
   PoolChanges changes;
-  if (*blob) {
-    auto decoded = decode_pool_changes((*blob)->bytes);
+  if (bytes) {
+    auto decoded = decode_pool_changes(*bytes);
     if (!decoded) co_return std::unexpected(decoded.error());
     changes = *std::move(decoded);
   }
@@ -115,6 +132,7 @@ Task<Result<void>> PoolBook::start() {
                                "made by calls: {}",
                                map.error().message));
   }
+  stored_ = std::move(bytes);
   topics_ = std::move(both.topics);
   pools_ = std::move(both.pools);
   in_force_(*map);
@@ -152,6 +170,17 @@ Task<Result<void>> PoolBook::replace_file(std::shared_ptr<const routing::PoolMap
 }
 
 Task<Result<void>> PoolBook::change(Edit edit) {
+  for (int tries = 0; tries < limits::kConflictRetriesMax; ++tries) {
+    bool overtaken = false;
+    Result<void> changed = co_await change_once(edit, overtaken);
+    if (changed) on_changed_();
+    if (!overtaken) co_return changed;
+    if (auto read = co_await reread(); !read) co_return read;
+  }
+  co_return fail(ErrorCode::kUnavailable, "others change topics and pools all the time");
+}
+
+Task<Result<void>> PoolBook::change_once(const Edit& edit, bool& overtaken) {
   if (auto turn = co_await wait_for_my_turn(); !turn) co_return turn;
   Topics topics = topics_;
   Pools pools = pools_;
@@ -167,10 +196,15 @@ Task<Result<void>> PoolBook::change(Edit edit) {
   if (!map) co_return std::unexpected(map.error());
 
   changing_ = true;
-  auto stored = co_await store_.put_blob(kBlobKey, {encode(changes), std::nullopt},
-                                         store::BlobCondition::kAlways);
+  std::string bytes = encode(changes);
+  auto stored = co_await store_.swap_blob(kBlobKey, stored_, {bytes, std::nullopt});
   changing_ = false;
   if (!stored) co_return std::unexpected(stored.error());
+  if (!*stored) {
+    overtaken = true;
+    co_return fail(ErrorCode::kUnavailable, "another change came between");
+  }
+  stored_ = std::move(bytes);
   topics_ = std::move(topics);
   pools_ = std::move(pools);
   in_force_(*map);

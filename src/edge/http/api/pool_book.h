@@ -1,7 +1,8 @@
 // The pools and topics in force: those of the pools file and, over them, those that calls made or
 // changed. What calls did is one value in the store and lasts; the file stays as it is.
 //
-// A change is durable before it is in force, and changes are made one after the other.
+// A change is durable before it is in force, and changes are made one after the other. Others may
+// make changes too, in the same store: each is made to what they left, and reread() follows theirs.
 #pragma once
 
 #include <functional>
@@ -69,8 +70,13 @@ class PoolBook {
   // Brings back what calls did in earlier lives.
   Task<Result<void>> start();
 
-  // kInvalid when the outcome would make no sense, kFull when there are too many entries.
+  // kInvalid when the outcome would make no sense, kFull when there are too many entries. The edit
+  // is made again when another change came between.
   Task<Result<void>> change(Edit edit);
+  // Called after each change that was made here.
+  void on_changed(std::function<void()> told) { on_changed_ = std::move(told); }
+  // Brings into force what others changed.
+  Task<Result<void>> reread();
 
   // The file was edited: what calls did stays, over the new one. kInvalid when they do not go
   // together; everything is as it was then.
@@ -87,6 +93,7 @@ class PoolBook {
   static Merged entries_of(const routing::PoolMap& file);
   Merged merged(const PoolChanges& changes) const;
   Task<Result<void>> wait_for_my_turn();
+  Task<Result<void>> change_once(const Edit& edit, bool& overtaken);
   PoolChanges changes_to(const Topics& topics, const Pools& pools) const;
 
   Loop& loop_;
@@ -96,6 +103,8 @@ class PoolBook {
   InForce in_force_;
   Topics topics_;
   Pools pools_;
+  std::optional<std::string> stored_;  // the changes, as they were last read or put
+  std::function<void()> on_changed_ = [] {};
   bool changing_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include "edge/http/api/fields.h"
 #include "edge/http/api/pool_json.h"
 #include "edge/http/api/route.h"
+#include "edge/http/api/text.h"
 
 namespace fairlead::http {
 
@@ -139,7 +140,24 @@ std::expected<Call, Reply> read_change(Request& request, ReadTools&) {
   };
 }
 
+// Jobs that wait for a worker of the pools that serve their topic, this one among them.
+Task<Result<size_t>> queued_for(Backend& backend, const std::string& name) {
+  Result<store::Queues> live = co_await backend.store.queues();
+  if (!live) co_return std::unexpected(live.error());
+  size_t queued = 0;
+  for (const store::Queue& queue : live->all) {
+    auto topic = backend.pools.topics().find(queue.topic.str());
+    if (topic == backend.pools.topics().end()) continue;
+    if (std::ranges::find(topic->second.pools, name) == topic->second.pools.end()) continue;
+    using enum job::State;
+    for (job::State state : {kPending, kScheduled, kRetrying}) queued += queue.in(state);
+  }
+  co_return queued;
+}
+
 Task<Reply> erase(Backend& backend, std::string name, bool force) {
+  auto queued = co_await queued_for(backend, name);
+  if (!queued) co_return problem_of(queued.error());
   auto found = backend.pools.pools().find(name);
   if (found == backend.pools.pools().end()) co_return not_found(name);
   PoolView view = pool_view(backend, name);
@@ -154,7 +172,8 @@ Task<Reply> erase(Backend& backend, std::string name, bool force) {
                       "pool_in_use",
                       {{"pool", name},
                        {"pool_status", routing::to_string(found->second.status)},
-                       {"queued_jobs", view.active},
+                       {"queued_jobs", *queued},
+                       {"active_jobs", view.active},
                        {"agent_ids", std::move(agents)},
                        {"topics", std::move(alone)}});
   }
@@ -202,9 +221,9 @@ Task<Reply> map_topic(Backend& backend, std::string name, std::string topic, boo
 template <bool kAdd>
 std::expected<Call, Reply> read_map(Request& request, ReadTools&) {
   const std::string& topic = request.parameters[1];
-  if (topic.empty() || topic.size() > limits::kTopicBytesMax || !topic.starts_with("job.")) {
-    return std::unexpected(
-        problem(400, "a topic begins with \"job.\" and has at most 256 bytes", "invalid_topic"));
+  if (kAdd && !is_topic(topic)) {
+    return std::unexpected(problem(
+        400, fmt::format("topic is \"{}\", {}", topic.substr(0, 64), kTopicRule), "invalid_topic"));
   }
   return [name = request.parameters[0], topic](Backend& backend) {
     return map_topic(backend, name, topic, kAdd);

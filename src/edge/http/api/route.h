@@ -53,8 +53,12 @@ struct Route {
 
 using Routes = std::vector<Route>;
 
+// Where jobs are submitted: their size has a limit of its own.
+inline constexpr std::string_view kSubmitPath = "/api/v1/jobs";
+
 void add_job_routes(Routes& routes);
 void add_job_reading_routes(Routes& routes);
+void add_job_result_routes(Routes& routes);
 void add_placement_routes(Routes& routes);
 void add_dead_letter_routes(Routes& routes);
 void add_worker_routes(Routes& routes);
@@ -65,5 +69,8 @@ void add_status_routes(Routes& routes);
 void add_memory_routes(Routes& routes);
 void add_stream_routes(Routes& routes);
 void add_description_routes(Routes& routes);
+
+// What probes of a scheduler ask, beside its metrics.
+Routes scheduler_probes();
 
 }  // namespace fairlead::http

@@ -1,5 +1,8 @@
 // Health and status. Health is asked without a key, by probes; it touches the store, so that a
 // store that does not answer shows.
+#include <boost/json/parse.hpp>
+
+#include "base/text.h"
 #include "edge/http/api/backend.h"
 #include "edge/http/api/route.h"
 #include "edge/http/api/text.h"
@@ -10,26 +13,65 @@ namespace {
 
 using job::State;
 
-Task<bool> store_answers(Backend& backend) {
+// What is wrong with the store; empty: nothing.
+Task<std::string> store_problem(Backend& backend) {
   auto blob = co_await backend.store.blob("fairlead:health");
-  co_return blob.has_value();
+  if (!blob) co_return "the store does not answer";
+  co_return backend.servers().redis_problem;
 }
 
-Reply checked(bool store_ok, const char* good) {
+std::string bus_problem(const Servers& servers) {
+  return servers.nats ? servers.nats_problem : "there is no connection to NATS";
+}
+
+const char* word_of(const Servers& servers, bool connected) {
+  if (servers.embedded) return "embedded";
+  return connected ? "connected" : "disconnected";
+}
+
+Task<Reply> checked(Backend& backend, const char* good) {
+  const std::string store_error = co_await store_problem(backend);
+  const std::string bus_error = bus_problem(backend.servers());
+  const bool store_ok = store_error.empty();
+  const bool bus_ok = bus_error.empty();
   const char* store = store_ok ? "ok" : "unavailable";
-  json::object body{{"status", store_ok ? good : "degraded"},
-                    {"checks", {{"store", store}, {"bus", "ok"}}},
-                    {"nats", "ok"},
+  const char* bus = bus_ok ? "ok" : "unavailable";
+  const bool ok = store_ok && bus_ok && !backend.stopping;
+  json::object body{{"status", ok ? good : "degraded"},
+                    {"checks", {{"store", store}, {"bus", bus}}},
+                    {"nats", bus},
                     {"redis", store}};
-  if (!store_ok) body["error"] = "the store does not answer";
-  return reply_json(store_ok ? 200 : 503, body);
+  if (backend.stopping) body["error"] = "the server is stopping";
+  if (!bus_ok) body["error"] = bus_error;
+  if (!store_ok) body["error"] = store_error;
+  co_return reply_json(ok ? 200 : 503, body);
+}
+
+json::object told(const std::string& problem) {
+  json::object object{{"ok", problem.empty()}, {"status", problem.empty() ? "ok" : "unavailable"}};
+  if (!problem.empty()) object["error"] = problem;
+  return object;
+}
+
+// As the scheduler of the Go services tells it: a kernel that cannot be asked is only told of.
+Task<Reply> scheduler_health(Backend& backend) {
+  const std::string store_error = co_await store_problem(backend);
+  const Servers servers = backend.servers();
+  const std::string bus_error = bus_problem(servers);
+  const bool ok = store_error.empty() && bus_error.empty() && !backend.stopping;
+  json::object safety = servers.safety_problem ? told(*servers.safety_problem)
+                                               : json::object{{"ok", true}, {"status", "none"}};
+  co_return reply_json(ok ? 200 : 503, {{"status", ok ? "ok" : "degraded"},
+                                        {"redis", told(store_error)},
+                                        {"nats", told(bus_error)},
+                                        {"safety", std::move(safety)}});
 }
 
 Task<Reply> health(Backend& backend) {
-  co_return checked(co_await store_answers(backend), "healthy");
+  return checked(backend, "healthy");
 }
 Task<Reply> ready(Backend& backend) {
-  co_return checked(co_await store_answers(backend), "ok");
+  return checked(backend, "ok");
 }
 Task<Reply> live(Backend&) {
   co_return reply_json(200, {{"status", "ok"}, {"checks", {{"loop", "ok"}}}});
@@ -42,51 +84,88 @@ std::expected<Call, Reply> read_plain(Request&, ReadTools&) {
 
 // --- Status --------------------------------------------------------------------------------------
 
-uint64_t ended(const scheduler::Metrics& metrics, State state) {
-  return metrics.value(scheduler::Counter::kJobsCompleted, {}, scheduler::status_name(state));
+// Jobs that are kept, by state; the ended ones until their time is over.
+json::object pipeline(const Backend& backend) {
+  json::object counts;
+  for (State state : job::kAllStates) {
+    counts[lower(job::to_string(state))] = backend.store.jobs_in(state);
+  }
+  return counts;
 }
 
-Task<Reply> status(Backend& backend, bool admin) {
-  json::object pipeline;
-  struct Live {
-    const char* name;
-    State state;
-  };
-  for (Live live :
-       {Live{"pending", State::kPending}, Live{"scheduled", State::kScheduled},
-        Live{"dispatched", State::kDispatched}, Live{"running", State::kRunning},
-        Live{"retrying", State::kRetrying}, Live{"approval_required", State::kApprovalRequired}}) {
-    pipeline[live.name] = backend.store.live_in(live.state);
+// When the workers were written down for others to read, and by whom. One that is alone knows them.
+Task<json::object> snapshot_meta(Backend& backend, bool embedded) {
+  json::object meta{{"writer_id", backend.scheduler.name()},
+                    {"captured_at", rfc3339(backend.clock.wall())}};
+  if (embedded) co_return meta;
+  auto blob = co_await backend.store.blob("sys:workers:snapshot");
+  json::value snapshot;
+  boost::system::error_code error;
+  if (blob && *blob) snapshot = json::parse((*blob)->bytes, error);
+  for (auto& [name, value] : meta) {
+    const json::object* fields = snapshot.if_object();
+    const json::value* told = fields ? fields->if_contains(name) : nullptr;
+    value = told ? *told : json::value(nullptr);
   }
-  const scheduler::Metrics& metrics = backend.scheduler.metrics();
-  for (Live over : {Live{"succeeded", State::kSucceeded}, Live{"failed", State::kFailed},
-                    Live{"denied", State::kDenied}, Live{"cancelled", State::kCancelled},
-                    Live{"timeout", State::kTimeout}}) {
-    pipeline[over.name] = ended(metrics, over.state);
-  }
+  co_return meta;
+}
+
+Task<void> add_for_admins(Backend& backend, const Servers& servers, json::object& body) {
+  const scheduler::Scheduler& scheduler = backend.scheduler;
+  body["instance_id"] = scheduler.name();
+  body["handlers_in_flight"] = scheduler.in_hand();
+  body["input_fail_open_total"] = scheduler.metrics().value(scheduler::Counter::kInputFailOpen);
+  body["rate_limiter"] = {{"mode", "memory"}};
+  body["circuit_breakers"] = {{"input", scheduler.gate().circuit()}, {"output", "none"}};
+  body["ha_env"] = {{"mode", servers.embedded ? "single" : "cluster"}};
+  body["snapshot_meta"] = co_await snapshot_meta(backend, servers.embedded);
+  if (servers.embedded) body["replicas"] = 1;
+}
+
+Task<json::object> status_now(Backend& backend, bool admin) {
   Duration up = backend.clock.monotonic() - backend.started;
-  WallTime now = backend.clock.wall();
+  const Servers servers = backend.servers();
+  const char* nats = word_of(servers, servers.nats);
   json::object body{
-      {"time", rfc3339(now)},
+      {"time", rfc3339(backend.clock.wall())},
       {"uptime_seconds", std::chrono::duration_cast<std::chrono::seconds>(up).count()},
+      {"goroutine_count", backend.scheduler.in_hand()},
       {"active_ws_clients", backend.stream_readers()},
-      {"nats_status", "embedded"},
+      {"nats_status", nats},
+      // Calls share one connection: there is no pool.
+      {"redis_pool_stats",
+       {{"hits", 0},
+        {"misses", 0},
+        {"timeouts", 0},
+        {"total_conns", !servers.embedded && servers.redis ? 1 : 0},
+        {"idle_conns", 0},
+        {"stale_conns", 0}}},
       {"build",
        {{"version", backend.build.version},
         {"commit", backend.build.commit},
         {"date", backend.build.date}}},
-      {"nats", {{"connected", true}, {"status", "embedded"}}},
-      {"redis", {{"ok", true}, {"status", "embedded"}}},
+      {"nats", {{"connected", servers.nats}, {"status", nats}}},
+      {"redis", {{"ok", servers.redis}, {"status", word_of(servers, servers.redis)}}},
       {"workers", {{"count", backend.scheduler.registry().size()}}},
-      {"pipeline", std::move(pipeline)},
-      // Live states are counted now, the ended ones since then.
-      {"pipeline_ended_since", rfc3339(now - up)}};
-  if (admin) {
-    body["instance_id"] = backend.scheduler.name();
-    body["handlers_in_flight"] = backend.scheduler.in_hand();
-    body["input_fail_open_total"] = metrics.value(scheduler::Counter::kInputFailOpen);
+      {"pipeline", pipeline(backend)},
+      {"license", {{"tier", "unlimited"}, {"license", "Apache-2.0"}, {"expires_at", nullptr}}}};
+  if (admin) co_await add_for_admins(backend, servers, body);
+  co_return body;
+}
+
+// Dashboards ask often, and many at once.
+Task<Reply> status(Backend& backend, bool admin) {
+  const MonotonicTime now = backend.clock.monotonic();
+  Backend::Cached& cached = backend.status[admin];
+  const bool hit = now < cached.until;
+  Reply reply;
+  if (hit) {
+    reply.body = cached.body;
+  } else {
+    reply = reply_json(200, co_await status_now(backend, admin));
+    cached = {reply.body, now + limits::kStatusFor};
   }
-  co_return reply_json(200, body);
+  co_return std::move(reply.with("X-Cache", hit ? "HIT" : "MISS"));
 }
 
 std::expected<Call, Reply> read_status(Request& request, ReadTools&) {
@@ -108,6 +187,13 @@ Route probe(const char* pattern, Access access, Reader read, const char* operati
 }
 
 }  // namespace
+
+Routes scheduler_probes() {
+  return {probe("/health", Access::kPublic, read_plain<scheduler_health>, "schedulerHealth"),
+          probe("/readyz", Access::kPublic, read_plain<scheduler_health>, "schedulerReadyz"),
+          probe("/healthz", Access::kPublic, read_plain<live>, "schedulerHealthz"),
+          probe("/livez", Access::kPublic, read_plain<live>, "schedulerLivez")};
+}
 
 void add_status_routes(Routes& routes) {
   routes.push_back(probe("/health", Access::kPublic, read_plain<health>, "health"));

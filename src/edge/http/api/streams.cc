@@ -48,14 +48,23 @@ std::expected<Call, Reply> read_one(Request& request, ReadTools&) {
 }  // namespace
 
 void add_stream_routes(Routes& routes) {
-  routes.push_back({Method::kGet,
-                    "/api/v1/stream",
-                    Access::kRead,
-                    read_all,
-                    {.operation = "stream",
-                     .summary = "Events, as server-sent events or over a WebSocket",
-                     .query = {"tenant_id", "last_event_id"},
-                     .answer = "text/event-stream"}});
+  // Of everything, by any method, as clients expect it.
+  struct Way {
+    Method method;
+    const char* operation;
+  };
+  for (Way way : {Way{Method::kGet, "stream"}, Way{Method::kPost, "streamByPost"},
+                  Way{Method::kPut, "streamByPut"}, Way{Method::kPatch, "streamByPatch"},
+                  Way{Method::kDelete, "streamByDelete"}}) {
+    routes.push_back({way.method,
+                      "/api/v1/stream",
+                      Access::kAdmin,
+                      read_all,
+                      {.operation = way.operation,
+                       .summary = "Events, as server-sent events or over a WebSocket",
+                       .query = {"tenant_id", "last_event_id"},
+                       .answer = "text/event-stream"}});
+  }
   routes.push_back({Method::kGet,
                     "/api/v1/jobs/{id}/stream",
                     Access::kRead,

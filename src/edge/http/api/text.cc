@@ -1,12 +1,15 @@
 #include "edge/http/api/text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include <fmt/core.h>
 #include <openssl/evp.h>
 
+#include "base/limits.h"
 #include "base/rfc3339.h"
+#include "base/text.h"
 
 namespace fairlead::http {
 
@@ -107,6 +110,15 @@ std::string random_uuid(Random& random) {
 
 std::string named_uuid(std::string_view name) {
   return with_dashes(hex(sha256(name)).substr(0, 32), '8');
+}
+
+bool is_topic(std::string_view topic) {
+  if (!topic.starts_with("job.") || topic.size() > limits::kTopicBytesMax) return false;
+  return std::ranges::all_of(split(topic, '.'), [](std::string_view part) {
+    return !part.empty() && std::ranges::all_of(part, [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_';
+    });
+  });
 }
 
 size_t characters(std::string_view text) {

@@ -39,4 +39,9 @@ inline std::string context_key(std::string_view job) {
 // How many characters UTF-8 text has.
 size_t characters(std::string_view text);
 
+// "job." and then words of letters, digits, '-' and '_' between single dots.
+bool is_topic(std::string_view topic);
+inline constexpr const char* kTopicRule =
+    "must be \"job.\" and words of letters, digits, '-' and '_' between dots";
+
 }  // namespace fairlead::http

@@ -1,13 +1,12 @@
 // Topics: what may be submitted, and which pools serve it.
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/core.h>
 
-#include "base/text.h"
 #include "edge/http/api/backend.h"
 #include "edge/http/api/fields.h"
 #include "edge/http/api/route.h"
+#include "edge/http/api/text.h"
 
 namespace fairlead::http {
 
@@ -25,7 +24,8 @@ json::object topic_json(const Backend& backend, const std::string& name, const T
   int64_t workers = 0;
   MonotonicTime now = backend.clock.monotonic();
   backend.scheduler.registry().visit([&](const routing::WorkerView& worker) {
-    bool serves = std::ranges::find(topic.pools, worker.report.pool.str()) != topic.pools.end();
+    bool serves = std::ranges::find(topic.pools, worker.report.pool.str()) != topic.pools.end() &&
+                  routing::is_ready_for(worker.report, Topic(name));
     workers += serves && backend.scheduler.registry().alive(worker.report.id, now);
   });
   return {{"name", name},
@@ -54,15 +54,6 @@ std::expected<Call, Reply> read_list(Request&, ReadTools&) {
 }
 
 // --- Changes -------------------------------------------------------------------------------------
-
-bool is_topic(std::string_view topic) {
-  if (!topic.starts_with("job.") || topic.size() > limits::kTopicBytesMax) return false;
-  return std::ranges::all_of(split(topic, '.'), [](std::string_view part) {
-    return !part.empty() && std::ranges::all_of(part, [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_';
-    });
-  });
-}
 
 struct TopicChange {
   std::string name;
@@ -97,10 +88,7 @@ std::expected<Call, Reply> read_put(Request& request, ReadTools&) {
   TopicChange change;
   change.name = fields.text("name", limits::kTopicBytesMax);
   if (!is_topic(change.name)) {
-    fields.refuse(
-        fmt::format("name is \"{}\", must be \"job.\" and words of letters, digits, '-' "
-                    "and '_' between dots",
-                    change.name));
+    fields.refuse(fmt::format("name is \"{}\", {}", change.name, kTopicRule));
   }
   change.entry.pools = fields.texts("pools", kListMax, limits::kTopicBytesMax);
   if (std::string pool = fields.text("pool", limits::kTopicBytesMax);

@@ -16,6 +16,7 @@ json::object worker_json(const Backend& backend, const routing::WorkerView& view
   WallTime heard = backend.clock.wall() - age;
   json::array capabilities;
   for (const std::string& capability : report.capabilities) capabilities.emplace_back(capability);
+  json::array topics(report.ready_topics.begin(), report.ready_topics.end());
   json::object labels;
   for (const auto& [name, value] : report.labels) labels[name] = value;
   return {{"worker_id", report.id.str()},
@@ -26,6 +27,7 @@ json::object worker_json(const Backend& backend, const routing::WorkerView& view
           {"overloaded", view.overloaded},
           {"max_parallel_jobs", report.max_parallel_jobs},
           {"capabilities", std::move(capabilities)},
+          {"ready_topics", std::move(topics)},
           {"cpu_load", report.cpu_load},
           {"gpu_utilization", report.gpu_utilization},
           {"memory_load", report.memory_load},
@@ -84,31 +86,44 @@ std::expected<Call, Reply> read_one(Request& request, ReadTools&) {
   };
 }
 
-Task<Reply> jobs_of(Backend& backend, Caller caller, WorkerId worker, size_t limit) {
+struct WorkersJobs {
+  Caller caller;
+  WorkerId worker;
+  size_t limit = 0;
+  bool times_as_text = false;
+};
+
+// Those it has, and those it had last.
+Task<Reply> jobs_of(Backend& backend, WorkersJobs asked) {
   store::Query query;
-  query.by = store::Query::By::kWorker;
-  query.text = worker.str();
-  query.limit = limits::kScanMax;
-  auto page = co_await backend.store.scan(query);
-  if (!page) co_return problem_of(page.error());
-  if (page->records.empty() && !backend.scheduler.registry().find(worker)) {
+  query.only.worker = asked.worker.str();
+  if (!asked.caller.all_tenants) query.only.tenant = asked.caller.tenant.str();
+  std::vector<job::Record> found;
+  for (size_t visits = 0; visits < limits::kListVisitsMax;) {
+    query.limit = asked.limit - found.size();
+    auto page = co_await backend.store.scan(query);
+    if (!page) co_return problem_of(page.error());
+    std::ranges::move(page->records, std::back_inserter(found));
+    visits += std::max<size_t>(1, page->visited);
+    query.cursor = std::move(page->next);
+    if (query.cursor.empty() || found.size() >= asked.limit) break;
+  }
+  if (found.empty() && !backend.scheduler.registry().find(asked.worker)) {
     co_return problem(404, "worker not found");
   }
-  json::array items;
-  for (job::Record& record : page->records) {
-    if (!caller.sees(record.tenant) || items.size() == limit) continue;
-    items.push_back(job_item({std::move(record), {}}, false));
-  }
-  co_return reply_json(200, {{"items", std::move(items)}});
+  auto jobs = co_await with_requests(backend, std::move(found));
+  if (!jobs) co_return problem_of(jobs.error());
+  co_return reply_later(200, [jobs = *std::move(jobs), as_text = asked.times_as_text] {
+    return json::value{{"items", job_items(jobs, as_text)}};
+  });
 }
 
 std::expected<Call, Reply> read_jobs(Request& request, ReadTools&) {
   auto limit = page_limit(request, 20);
   if (!limit) return std::unexpected(std::move(limit.error()));
-  return [caller = request.caller, worker = WorkerId(request.parameters[0]),
-          most = std::min<size_t>(*limit, 100)](Backend& backend) {
-    return jobs_of(backend, caller, worker, most);
-  };
+  WorkersJobs asked{request.caller, WorkerId(request.parameters[0]), std::min<size_t>(*limit, 100),
+                    request.openapi_profile()};
+  return [asked = std::move(asked)](Backend& backend) { return jobs_of(backend, asked); };
 }
 
 }  // namespace
@@ -134,7 +149,7 @@ void add_worker_routes(Routes& routes) {
                     Access::kRead,
                     read_jobs,
                     {.operation = "listWorkerJobs",
-                     .summary = "The jobs that a worker has",
+                     .summary = "The jobs that a worker has, and those it had last",
                      .query = {"limit"},
                      .answer = "JobItems",
                      .problems = {400, 404, 503}}});

@@ -1,0 +1,151 @@
+#include "app/serve_config.h"
+
+#include <cstdio>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+namespace fairlead::app {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::expected<ServeConfig, Wrong> config_of_serve(const Variables& variables,
+                                                  const std::vector<std::string_view>& words = {}) {
+  auto settings =
+      Settings::resolve(Verb::kServe, words, [&](const std::string& name) -> const char* {
+        auto found = variables.find(name);
+        return found == variables.end() ? nullptr : found->second.c_str();
+      });
+  if (!settings) return std::unexpected(settings.error());
+  return serve_config_of(*settings, variables);
+}
+
+ServeConfig right(const Variables& variables, const std::vector<std::string_view>& words = {}) {
+  auto config = config_of_serve(variables, words);
+  EXPECT_TRUE(config) << config.error().message;
+  return config ? *std::move(config) : ServeConfig{};
+}
+
+std::string refusal(const Variables& variables) {
+  auto config = config_of_serve(variables);
+  return config ? "" : config.error().message;
+}
+
+Variables production(Variables more = {}) {
+  Variables variables{{"CORDUM_ENV", "production"},
+                      {"NATS_URL", "tls://nats:4222"},
+                      {"NATS_TOKEN", "t"},
+                      {"REDIS_URL", "rediss://:p@redis:6379"}};
+  for (auto& [name, value] : more) variables[name] = value;
+  return variables;
+}
+
+TEST(ServeConfig, ReadsTrueAndFalseInAnyOfTheGoServicesWords) {
+  for (const char* yes : {"1", "true", "TRUE", "Yes", "y", "on"}) {
+    EXPECT_TRUE(right({{"NATS_USE_JETSTREAM", yes}}).nats.jetstream) << yes;
+  }
+  for (const char* no : {"0", "False", "no", "N", "OFF"}) {
+    EXPECT_FALSE(right({{"NATS_USE_JETSTREAM", no}}).nats.jetstream) << no;
+  }
+}
+
+TEST(ServeConfig, WhatWasSaidByNameIsKnownToHoldWhateverOthersShare) {
+  const ServeConfig usual = right({});
+  EXPECT_FALSE(usual.dispatch_timeout || usual.running_timeout || usual.fail_mode_given);
+  const ServeConfig given =
+      right({{"POLICY_CHECK_FAIL_MODE", "closed"}}, {"--running-timeout", "60"});
+  EXPECT_EQ(given.running_timeout, 60s);
+  EXPECT_EQ(given.dispatch_timeout, std::nullopt);
+  EXPECT_TRUE(given.fail_mode_given);
+}
+
+TEST(ServeConfig, ARedisWithoutTlsIsToldOfInProduction) {
+  EXPECT_THAT(right(production()).common.warnings, IsEmpty());
+  EXPECT_THAT(right(production({{"REDIS_URL", "redis://redis:6379"}})).common.warnings,
+              Contains(HasSubstr("without TLS")));
+}
+
+TEST(ServeConfig, ANumberThatMakesNoSenseIsNotUsedAndToldOf) {
+  const ServeConfig config = right({{"JOB_META_TTL", "soon"},
+                                    {"SCHEDULER_DLQ_MAX_SIZE", "-4"},
+                                    {"WORKER_SNAPSHOT_INTERVAL", "never"},
+                                    {"NATS_JS_ACK_WAIT", "0s"}});
+  EXPECT_EQ(config.redis.ended_job_ttl, store::redis::RedisOptions().ended_job_ttl);
+  EXPECT_EQ(config.redis.dead_letters_max, limits::kDlqEntriesMax);
+  EXPECT_EQ(config.common.scheduler.snapshot_every, Duration(5s));
+  for (const char* name :
+       {"JOB_META_TTL", "SCHEDULER_DLQ_MAX_SIZE", "WORKER_SNAPSHOT_INTERVAL", "NATS_JS_ACK_WAIT"}) {
+    EXPECT_THAT(config.common.warnings, Contains(HasSubstr(name)));
+  }
+}
+
+TEST(ServeConfig, ReadsWhatTheGoServicesRead) {
+  const ServeConfig config = right({{"SCHEDULER_DLQ_MAX_SIZE", "17"},
+                                    {"SCHEDULER_CONFIG_RELOAD_INTERVAL", "7s"},
+                                    {"REDIS_DATA_TTL_SECONDS", "60"},
+                                    {"REDIS_DATA_TTL", "2m"},
+                                    {"REDIS_DIAL_TIMEOUT", "3s"},
+                                    {"CORDUM_GRPC_CLIENT_KEEPALIVE_TIME", "40s"},
+                                    {"CORDUM_GRPC_CLIENT_KEEPALIVE_TIMEOUT", "9s"},
+                                    {"SAFETY_KERNEL_ADDR", "kernel:50051"},
+                                    {"SAFETY_KERNEL_INSECURE", "true"},
+                                    {"CORDUM_INSTANCE_ID", "scheduler-0.scheduler.svc"}});
+  EXPECT_EQ(config.redis.dead_letters_max, 17u);
+  EXPECT_EQ(config.reload_every, Duration(7s));
+  EXPECT_EQ(config.context_ttl, Duration(2min)) << "a duration beats the same in seconds";
+  EXPECT_EQ(config.redis.connect_wait, Duration(3s));
+  ASSERT_TRUE(config.kernel);
+  EXPECT_EQ(config.kernel->keepalive_every, Duration(40s));
+  EXPECT_EQ(config.kernel->keepalive_timeout, Duration(9s));
+  EXPECT_EQ(config.common.scheduler.instance, "scheduler-0.scheduler.svc");
+  EXPECT_THAT(config.common.warnings, IsEmpty());
+}
+
+TEST(ServeConfig, WhatHasNoEffectHereIsToldOf) {
+  const ServeConfig config =
+      right({{"WORKER_READINESS_REQUIRED", "true"}, {"OUTPUT_POLICY_ENABLED", "0"}});
+  EXPECT_THAT(config.common.warnings, Contains(HasSubstr("WORKER_READINESS_REQUIRED")));
+  EXPECT_THAT(config.common.warnings, Not(Contains(HasSubstr("OUTPUT_POLICY_ENABLED"))));
+}
+
+TEST(ServeConfig, ProductionNamesItsServers) {
+  EXPECT_EQ(refusal(production()), "");
+  EXPECT_THAT(refusal(production({{"REDIS_URL", ""}})), HasSubstr("REDIS_URL"));
+  EXPECT_THAT(refusal(production({{"NATS_URL", ""}})), HasSubstr("NATS_URL"));
+}
+
+TEST(ServeConfig, ProductionKeepsItsMetricsToItselfUnlessToldOtherwise) {
+  const char* everywhere = "0.0.0.0:2112";
+  EXPECT_THAT(refusal(production({{"FAIRLEAD_LISTEN_METRICS", everywhere}})),
+              HasSubstr("SCHEDULER_METRICS_PUBLIC"));
+  EXPECT_EQ(refusal(production(
+                {{"FAIRLEAD_LISTEN_METRICS", everywhere}, {"SCHEDULER_METRICS_PUBLIC", "true"}})),
+            "");
+  EXPECT_EQ(refusal({{"FAIRLEAD_LISTEN_METRICS", everywhere}}), "");
+}
+
+TEST(ServeConfig, AMissingTimeoutsFileIsAWarningOutsideProduction) {
+  const ServeConfig config = right({{"TIMEOUT_CONFIG_PATH", "/nowhere/timeouts.yaml"}});
+  EXPECT_THAT(config.common.warnings, Contains(HasSubstr("/nowhere/timeouts.yaml")));
+  EXPECT_THAT(refusal(production({{"TIMEOUT_CONFIG_PATH", "/nowhere/timeouts.yaml"}})),
+              HasSubstr("/nowhere/timeouts.yaml"));
+}
+
+TEST(ServeConfig, TheSafetyFileSaysTheFailModeWhereNothingElseDoes) {
+  const std::string path =
+      testing::TempDir() + "fairlead-safety-" + std::to_string(::getpid()) + ".yaml";
+  std::ofstream(path) << "input_policy:\n  fail_mode: open\n";
+  EXPECT_FALSE(right({}).common.scheduler.safety_fail_open);
+  EXPECT_TRUE(right({{"SAFETY_POLICY_PATH", path}}).common.scheduler.safety_fail_open);
+  EXPECT_FALSE(right({{"SAFETY_POLICY_PATH", path}, {"POLICY_CHECK_FAIL_MODE", "closed"}})
+                   .common.scheduler.safety_fail_open);
+  std::remove(path.c_str());
+}
+
+}  // namespace
+}  // namespace fairlead::app

@@ -1,0 +1,191 @@
+#include "scheduler/hand_over.h"
+
+#include "base/planted.h"
+#include "job/backoff.h"
+#include "routing/placement.h"
+#include "scheduler/ending.h"
+#include "scheduler/packets.h"
+
+namespace fairlead::scheduler {
+
+using job::ReasonCode;
+using job::State;
+
+Task<void> HandOver::publish(WalkerPtr walker, store::Snapshot record, std::string subject,
+                             std::shared_ptr<const routing::Route> route) {
+  std::string token = std::move(walker->token);
+  if (!leases_.may_publish(token)) {
+    // Somebody else may be at it by now. The mark stays, so a sweep resolves it.
+    leases_.release(record->id, token);
+    co_return;
+  }
+  MonotonicTime began = walker->began;
+  Result<bus::Published> published = bus::Published::kStored;
+  if (!planted(PlantedBug::kPublishBeforeCommit)) {
+    auto [packet, tells_constraints] =
+        dispatch_packet(*record, walker->request_bytes, replica_.clock.wall());
+    if (!tells_constraints) replica_.metrics.add(Counter::kConstraintsSerialiseFailed);
+    std::string id = dispatch_id(record->id, record->epoch);
+    walker.reset();
+    if (planted(PlantedBug::kEpochPublishedTwice)) {
+      published = co_await replica_.bus.publish(subject, packet, id);
+      if (published && *published == bus::Published::kStored) packet.clear();
+    }
+    if (!packet.empty()) {
+      auto publishing = replica_.bus.publish(std::move(subject), std::move(packet), std::move(id));
+      published = co_await std::move(publishing);
+    }
+  }
+  if (!published) {
+    if (published.error().code == ErrorCode::kCancelled) co_return;  // the mark stays
+    co_return co_await give_up(std::move(token), std::move(record), published.error());
+  }
+  switch (*published) {
+    case bus::Published::kStored:
+      replica_.metrics.add(Counter::kJobsDispatched, replica_.label_of(record->topic));
+      replica_.metrics.observe(Histogram::kDispatchLatency, replica_.clock.monotonic() - began,
+                               replica_.label_of(record->topic));
+      co_return co_await commit_running(std::move(token), std::move(record));
+    case bus::Published::kRefused:
+      co_return co_await roll_back(std::move(token), std::move(record), std::move(route));
+    case bus::Published::kUnknown:
+      replica_.metrics.add(Counter::kDispatchRetry, replica_.label_of(record->topic), "publish");
+      leases_.release(record->id, token);
+      co_return;
+  }
+}
+
+store::Change HandOver::running_change(const job::Record& record, const std::string& lease) {
+  store::Change change;
+  change.guard = {record.revision, lease};
+  change.release_lease = !lease.empty();
+  change.path = {State::kRunning};
+  *change.next = record;
+  job::Record& next = *change.next;
+  next.state = State::kRunning;
+  next.publish_pending = false;
+  next.approval.reset();  // it was for one dispatch, and that has happened
+  next.updated_at = replica_.clock.wall();
+  next.due = next.updated_at + replica_.settings.timeouts_of(next.topic).running;
+  job::add_event(next, next.updated_at, {});
+  return change;
+}
+
+// Drops the mark. A result, a cancel or a timeout may have come first, and then it is theirs. While
+// the store is away nobody else may hand the job out again, so the lease is kept.
+Task<void> HandOver::commit_running(std::string token, store::Snapshot record) {
+  std::string lease = token;
+  for (int conflicts = 0; conflicts < limits::kConflictRetriesMax;) {
+    auto committing = commits_.commit(running_change(*record, lease));
+    Result<store::Receipt> receipt = co_await std::move(committing);
+    if (!receipt) {
+      if (receipt.error().code == ErrorCode::kCancelled) co_return;
+      if (!co_await replica_.loop.delay(limits::kRetryStore)) co_return;
+      continue;
+    }
+    if (std::holds_alternative<store::Applied>(*receipt)) {
+      leases_.ended(token);
+      co_return;
+    }
+    auto* conflict = std::get_if<store::Conflict>(&*receipt);
+    if (!conflict || !conflict->now) break;
+    ++conflicts;
+    const job::Record& now = *conflict->now;
+    if (conflict->lease_lost) {
+      lease.clear();  // it is published all the same: say so
+    } else if (now.epoch != record->epoch || !now.publish_pending) {
+      if (now.state == State::kCancelled || now.state == State::kTimeout) {
+        // It reached the worker after its end: tell the worker (H-36).
+        (void)co_await replica_.bus.publish(
+            std::string(bus::kCancelSubject),
+            cancel_packet(now.id, "the job ended before it started", replica_.clock.wall()), {});
+      }
+      break;
+    }
+    record = std::move(conflict->now);
+  }
+  leases_.release(record->id, token);
+}
+
+// The bus will never take it, such as one that is too large for it: the same walk would lead here
+// again.
+Task<void> HandOver::give_up(std::string token, store::Snapshot record, Error error) {
+  replica_.log.error("dispatch cannot be published",
+                     {{"job_id", record->id.str()}, {"error", error.message}});
+  store::Change change = ending_change(
+      *record, {}, {State::kFailed, ReasonCode::kDispatchFailed, {}, std::move(error.message)},
+      replica_.clock.wall());
+  change.guard.lease = token;
+  change.release_lease = true;
+  Result<store::Receipt> receipt = co_await commits_.commit_ending(std::move(change));
+  if (receipt && std::holds_alternative<store::Applied>(*receipt)) {
+    leases_.ended(token);
+  } else {
+    leases_.release(record->id, token);  // the mark stays, and leads here again
+  }
+}
+
+store::Change HandOver::rollback_change(const job::Record& record, const std::string& lease,
+                                        Duration pause) {
+  WallTime now = replica_.clock.wall();
+  store::Change change;
+  change.guard = {record.revision, lease};
+  change.release_lease = true;
+  change.claim_from = commits_.room_left_by(record);
+  change.path = {State::kScheduled};
+  *change.next = record;
+  job::Record& next = *change.next;
+  next.state = State::kScheduled;
+  next.updated_at = now;
+  --next.deliveries;
+  next.publish_pending = false;
+  next.due = now + pause;
+  if (replica_.has_bus()) {
+    ++next.attempts;
+    next.wait = {ReasonCode::kPublishFailed, "the bus refused the dispatch", {}, now};
+  } else {
+    // It went away while the dispatch was committed: this was no attempt.
+    next.attempts -= next.attempts > 0;
+    next.wait = {ReasonCode::kPublishFailed, "the bus is away", {}, now};
+  }
+  job::add_event(next, now, "rollback: publish");
+  return change;
+}
+
+Task<void> HandOver::roll_back(std::string token, store::Snapshot record,
+                               std::shared_ptr<const routing::Route> route) {
+  const std::string topic(replica_.label_of(record->topic));
+  replica_.metrics.add(Counter::kDispatchRetry, topic, "publish");
+  const auto& open = record->open_epochs;
+  if (!replica_.has_bus() && !open.empty() && open.back().worker == record->assignee) {
+    // A repeat: its worker may have the epoch before. The mark stays, and a sweep resolves it.
+    leases_.release(record->id, token);
+    co_return;
+  }
+  bool at_once = false;
+  Duration pause = limits::kRetryStore;
+  if (replica_.has_bus()) {
+    replica_.registry.refused(record->assignee);
+    // Who has just refused is not tried at once.
+    at_once = record->attempts < limits::kAtOnceAttemptsMax &&
+              replica_.registry.candidates(*route, {}).best != nullptr;
+    pause = at_once ? Duration(0) : job::backoff(record->attempts, replica_.jitter());
+  }
+  Result<store::Receipt> receipt = co_await commits_.commit(rollback_change(*record, token, pause));
+  if (auto* applied = receipt ? std::get_if<store::Applied>(&*receipt) : nullptr) {
+    replica_.metrics.add(Counter::kDispatchRollback, topic);
+    leases_.ended(token);
+    if (at_once) again_(*applied->record);
+    co_return;
+  }
+  // The mark stays in the record, so a sweep finds it within seconds.
+  if (!receipt) {
+    replica_.log.error("dispatch rollback failed",
+                       {{"job_id", record->id.str()}, {"error", receipt.error().message}});
+    replica_.metrics.add(Counter::kDispatchRollbackFailures, topic);
+    replica_.metrics.add(Counter::kDispatchRetry, topic, "rollback_write");
+  }
+  leases_.release(record->id, token);
+}
+
+}  // namespace fairlead::scheduler

@@ -1,0 +1,141 @@
+// Servers that die, forget, fill up and fail over.
+#include <csignal>
+#include <fstream>
+#include <set>
+
+#include "store/redis/store_walk_fixture.h"
+
+namespace fairlead::store::redis {
+namespace {
+
+using cluster::RedisServerProcess;
+
+class Faults : public WalkTest {
+ protected:
+  void reopen(const std::string& url) { store_ = open_store(url, loop_, clock_); }
+
+  Change admission(const std::string& job) {
+    clock_.advance(1ms);
+    Change change = dispatch(request(job));
+    change.tenant_limit = change.worker_limit = 0;
+    return change;
+  }
+  Result<Receipt> try_apply(Change change) { return loop_.wait(store_->apply(std::move(change))); }
+
+  // Until a change is taken again.
+  void until_writable(const std::string& job) {
+    SystemClock real;
+    MonotonicTime patience = real.monotonic() + 60s;
+    for (int i = 0; !try_apply(admission(job + std::to_string(i))); ++i) {
+      loop_.run_ready();
+      check(real.monotonic() < patience, "the store is writable again within a minute");
+    }
+  }
+};
+
+TEST_F(Faults, EveryAcknowledgedChangeSurvivesKillsUnderLoad) {
+  RedisServerProcess server({"--appendfsync", "always"});
+  reopen(server.url());
+  std::set<std::string> acknowledged, refused;
+  int next = 0;
+  for (int round = 0; round < 5; ++round) {
+    std::vector<std::pair<std::string, Answer<Receipt>>> open_calls;
+    for (int i = 0; i < 300; ++i) {
+      std::string job = std::to_string(next++);
+      open_calls.emplace_back(job, store_->apply(admission(job)));
+      // Some are answered, some sent, some not yet when it dies.
+      if (i % 100 == 50) loop_.run_ready();
+      if (i == 200) server.kill();
+    }
+    for (auto& [job, answer] : open_calls) {
+      Result<Receipt> receipt = loop_.wait(std::move(answer));
+      if (receipt) acknowledged.insert(job);
+      if (!receipt && receipt.error().code == ErrorCode::kUnavailable) refused.insert(job);
+    }
+    server.restart();
+    until_writable("after" + std::to_string(round) + "-");
+  }
+  EXPECT_GT(acknowledged.size(), 0u);
+  for (const std::string& job : acknowledged) EXPECT_TRUE(load(job)) << job;
+  for (const std::string& job : refused) EXPECT_FALSE(load(job)) << job;
+}
+
+TEST_F(Faults, ScriptsThatTheServerForgotAreLoadedAgain) {
+  Snapshot record = apply<Applied>(admission("a")).record;
+  server().ask({"SCRIPT", "FLUSH"});
+  apply<Applied>(run(*record));
+  EXPECT_EQ(load("a")->state, State::kRunning);
+}
+
+TEST_F(Faults, AFullServerRefusesNewJobsWhileThoseItHasMayEnd) {
+  RedisServerProcess server;
+  reopen(server.url());
+  Snapshot record = apply<Applied>(admission("a")).record;
+  server.ask({"CONFIG", "SET", "maxmemory", "1mb"});
+  Result<Receipt> refused = try_apply(admission("b"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kFull);
+  record = apply<Applied>(run(*record)).record;
+  apply<Applied>(succeed(*record));
+  server.ask({"CONFIG", "SET", "maxmemory", "0"});
+  apply<Applied>(admission("b"));
+  EXPECT_EQ(server.number({"ZCARD", "job:index:dispatched"}), 1);
+}
+
+TEST_F(Faults, AServerThatBecameAReplicaRefusesAndIsUsedAgainWhenItIsMaster) {
+  RedisServerProcess server, master;
+  reopen(server.url());
+  server.ask({"REPLICAOF", "127.0.0.1", std::to_string(master.port())});
+  Result<Receipt> refused = try_apply(admission("a"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  server.ask({"REPLICAOF", "NO", "ONE"});
+  until_writable("b");
+}
+
+TEST_F(Faults, TheMasterThatSentinelChoseIsFound) {
+  auto master = std::make_unique<RedisServerProcess>();
+  RedisServerProcess replica({"--replicaof", "127.0.0.1", std::to_string(master->port())});
+  replica.ask_until({"INFO", "replication"}, "master_link_status:up");
+
+  std::string file = (replica.folder() / "sentinel.conf").string();
+  std::ofstream(file) << "sentinel monitor main 127.0.0.1 " << master->port() << " 1\n"
+                      << "sentinel down-after-milliseconds main 300\n"
+                      << "sentinel failover-timeout main 3000\n"
+                      << "dir " << replica.folder().string() << "\n";
+  RedisServerProcess sentinel({file});
+  sentinel.ask_until({"INFO", "sentinel"}, "slaves=1");
+
+  reopen("redis-sentinel://127.0.0.1:" + std::to_string(sentinel.port()) + "/main");
+  ASSERT_TRUE(store_);
+  apply<Applied>(admission("before"));
+  // What the replica has received survives.
+  ASSERT_EQ(master->number({"WAIT", "1", "10000"}), 1);
+  master->kill();
+  until_writable("after");
+  EXPECT_TRUE(load("before"));
+  EXPECT_NE(replica.text({"INFO", "replication"}).find("role:master"), std::string::npos);
+}
+
+TEST_F(Faults, AServerThatMayHaveLostWritesIsKnownAsSuchBeforeAnythingIsReadFromIt) {
+  RedisServerProcess server;
+  reopen(server.url());
+  EXPECT_EQ(store_->rewound_at(), WallTime()) << "it has lost nothing yet";
+  auto other = open_store(server.url(), loop_, clock_);
+  clock_.advance(1h);
+  server.kill();
+  server.restart();
+  Result<Loaded> loaded = fail(ErrorCode::kUnavailable, "");
+  while (!loaded) {
+    loop_.run_ready();
+    loaded = loop_.wait(store_->load(JobId("a"), {}));
+  }
+  EXPECT_EQ(store_->rewound_at(), clock_.wall());
+  const WallTime noticed = clock_.wall();
+  clock_.advance(1h);
+  // Whoever comes later learns when it was.
+  EXPECT_EQ(open_store(server.url(), loop_, clock_)->rewound_at(), noticed);
+}
+
+}  // namespace
+}  // namespace fairlead::store::redis
