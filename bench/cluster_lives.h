@@ -17,6 +17,7 @@
 #include "bench/submit_form.h"
 #include "tests/load/http_client.h"
 #include "tests/load/nats_worker.h"
+#include "tests/load/reactor.h"
 
 namespace fairlead::bench {
 
@@ -57,7 +58,7 @@ class ClusterLives {
   void close_if_known(const std::string& job, const Life& life);
   void beat();
 
-  load::asio::io_context context_;
+  load::Reactor context_;
   load::asio::steady_timer timer_{context_};
   std::vector<std::unique_ptr<load::NatsWorker>> workers_;
   load::NatsClient bus_{context_, "bench"};

@@ -174,7 +174,6 @@ class Questions {
     const auto patience = std::chrono::steady_clock::now() + 10s;
     while (heard_[where].size() < count && std::chrono::steady_clock::now() < patience) {
       context_.run_for(5ms);
-      context_.restart();
     }
     return std::exchange(heard_[where], {});
   }

@@ -14,6 +14,7 @@
 #include "tests/chaos/cluster.h"
 #include "tests/chaos/tormentor.h"
 #include "tests/chaos/worker_process.h"
+#include "tests/load/reactor.h"
 
 namespace fairlead::chaos {
 
@@ -79,7 +80,6 @@ class Campaign {
 
   void step() {
     context_.run_for(kTick);
-    context_.restart();
     tormentor_.tick();
     clients_.tick();
   }
@@ -230,7 +230,7 @@ class Campaign {
   const CampaignOptions& options_;
   const std::string folder_;
   SeededRandom random_;
-  load::asio::io_context context_;
+  load::Reactor context_;
   std::unique_ptr<Network> network_;
   Cluster cluster_;
   Tormentor tormentor_;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/chaos/node.h"
+#include "tests/load/reactor.h"
 
 namespace fairlead::chaos {
 namespace {
@@ -24,7 +25,7 @@ std::string script() {
 
 // Two processes that talk all the time: whether they do, and do not while they are cut off. In a
 // process of its own, since it may leave for another namespace.
-int talk(load::asio::io_context& context, std::unique_ptr<Network> network) {
+int talk(load::Reactor& context, std::unique_ptr<Network> network) {
   if (!network) return kNotHere;
   std::string folder = (std::filesystem::temp_directory_path() / "fairlead-talk-XXXXXX").string();
   if (!::mkdtemp(folder.data())) return 2;
@@ -52,7 +53,6 @@ int talk(load::asio::io_context& context, std::unique_ptr<Network> network) {
     while (answers() < before + 3) {
       if (SteadyClock::now() > until) return false;
       context.run_for(10ms);
-      context.restart();
     }
     return true;
   };
@@ -74,7 +74,7 @@ TEST(NetworkDeathTest, NamespacesAreCutAndMended) {
   };
   EXPECT_EXIT(
       {
-        load::asio::io_context context;
+        load::Reactor context;
         std::_Exit(talk(context, make_namespaces()));
       },
       well_or_not_here, "");
@@ -83,7 +83,7 @@ TEST(NetworkDeathTest, NamespacesAreCutAndMended) {
 TEST(NetworkDeathTest, ProxiesAreCutAndMended) {
   EXPECT_EXIT(
       {
-        load::asio::io_context context;
+        load::Reactor context;
         std::_Exit(talk(context, make_proxies(context)));
       },
       testing::ExitedWithCode(kWell), "");

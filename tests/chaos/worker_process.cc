@@ -17,6 +17,7 @@
 #include "runtime/random.h"
 #include "tests/chaos/aftermath.h"
 #include "tests/load/nats_worker.h"
+#include "tests/load/reactor.h"
 
 namespace fairlead::chaos {
 
@@ -53,7 +54,6 @@ class WorkerProcess {
     auto beat_at = SteadyClock::now();
     while (true) {
       context_.run_for(5ms);
-      context_.restart();
       finish_due();
       if (SteadyClock::now() < beat_at) continue;
       beat_at = SteadyClock::now() + 1s;
@@ -109,7 +109,7 @@ class WorkerProcess {
 
   const WorkerOptions& options_;
   int ledger_;
-  load::asio::io_context context_;
+  load::Reactor context_;
   SystemRandom random_;
   std::vector<std::unique_ptr<load::NatsWorker>> workers_;
   std::multimap<SteadyClock::time_point, Job> held_;  // by when they are done

@@ -14,6 +14,7 @@
 
 #include "tests/load/http_client.h"
 #include "tests/load/nats_worker.h"
+#include "tests/load/reactor.h"
 
 namespace fairlead::cluster {
 
@@ -47,7 +48,7 @@ class ClusterLoad {
   void work(load::NatsWorker& worker, std::string_view packet);
   void beat();
 
-  load::asio::io_context context_;
+  load::Reactor context_;
   load::asio::steady_timer timer_{context_};
   uint16_t nats_port_;
   std::vector<std::unique_ptr<load::NatsWorker>> workers_;

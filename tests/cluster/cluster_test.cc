@@ -6,6 +6,7 @@
 #include "tests/cluster/cluster_load.h"
 #include "tests/cluster/meter.h"
 #include "tests/cluster/replica_process.h"
+#include "tests/load/reactor.h"
 
 namespace fairlead::cluster {
 namespace {
@@ -120,7 +121,7 @@ TEST_F(JetStreamTest, AReplicaFollowsWhatAnotherChangedInThePools) {
   ReplicaProcess one(servers_, "one");
   ReplicaProcess two(servers_, "two");
   EXPECT_THAT(load::get(two.api(), "/api/v1/pools/default"), HasSubstr("\"active\""));
-  load::asio::io_context context;
+  load::Reactor context;
   load::HttpClient client(context);
   ASSERT_TRUE(client.connect(one.api()));
   int status = 0;
@@ -139,7 +140,7 @@ TEST_F(JetStreamTest, IsNotReadyWhileRedisTakesNoWrites) {
   ReplicaProcess one(servers_, "one");
   EXPECT_THAT(load::get(one.metrics(), "/readyz"), HasSubstr("\"status\":\"ok\",\"redis\""));
   servers_.redis.ask({"CONFIG", "SET", "min-replicas-to-write", "1"});
-  load::asio::io_context context;
+  load::Reactor context;
   auto pause = [&] { load::asio::steady_timer(context, 50ms).wait(); };
   const auto began = std::chrono::steady_clock::now();
   while (!load::get(one.metrics(), "/readyz").contains("NOREPLICAS")) {

@@ -18,6 +18,7 @@
 #include "tests/cluster/replica_process.h"
 #include "tests/load/http_client.h"
 #include "tests/load/nats_worker.h"
+#include "tests/load/reactor.h"
 
 namespace fairlead::cluster {
 
@@ -293,7 +294,7 @@ class KillRound {
 
   const KillOptions options_;
   Servers servers_;
-  load::asio::io_context context_;
+  load::Reactor context_;
   load::asio::steady_timer tick_timer_{context_};
   load::asio::steady_timer beat_timer_{context_};
   std::vector<std::unique_ptr<ReplicaProcess>> replicas_;

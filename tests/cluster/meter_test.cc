@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/load/nats_client.h"
+#include "tests/load/reactor.h"
 
 namespace fairlead::cluster {
 namespace {
@@ -30,7 +31,7 @@ TEST(Meter, TellsWhatRedisAndStreamsHold) {
 
   NatsServerProcess nats;
   EXPECT_EQ(stream_bytes(nats), 0u);
-  load::asio::io_context context;
+  load::Reactor context;
   load::NatsClient client(context, "meter");
   ASSERT_TRUE(client.connect(nats.port()));
   client.publish("$JS.API.STREAM.CREATE.S", R"({"name":"S","subjects":["s"],"storage":"file"})");
@@ -44,7 +45,7 @@ TEST(Meter, TellsWhatRedisAndStreamsHold) {
 
 TEST(Meter, CountsAScriptAsOneCall) {
   RedisServerProcess redis;
-  load::asio::io_context context;
+  load::Reactor context;
   RedisTap tap(context, redis.port());
   const auto patience = std::chrono::steady_clock::now() + 10s;
   auto run_until_seen = [&](std::string_view wanted) {

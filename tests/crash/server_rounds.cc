@@ -1,5 +1,6 @@
 #include "tests/crash/server_rounds.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -23,6 +24,7 @@
 #include "runtime/random.h"
 #include "tests/load/http_client.h"
 #include "tests/load/nats_worker.h"
+#include "tests/load/reactor.h"
 #include "tests/load/server_process.h"
 
 extern char** environ;
@@ -121,8 +123,7 @@ class Rounds {
       server_->kill();
       submitting_ = false;
       submitters.clear();
-      for (auto& worker : workers_) worker->close();
-      context_.run_for(1ms);
+      hear_the_rest();
       summary.rounds = round;
       summary.fault = fault_;
       if (options_.verbose && round % 10 == 0) {
@@ -157,6 +158,16 @@ class Rounds {
     while (own_.size() < kOwnWorkers) {
       own_.push_back(std::make_unique<OwnWorker>(*server_, static_cast<int>(own_.size()),
                                                  folder_ + "/runs", folder_ + "/workers.log"));
+    }
+  }
+
+  // What the system took before the kill reaches the workers: they live.
+  void hear_the_rest() {
+    auto patience = SteadyClock::now() + 30s;
+    auto connected = [](const auto& worker) { return worker->connected(); };
+    while (std::ranges::any_of(workers_, connected)) {
+      check(SteadyClock::now() < patience, "the connections of a killed server end");
+      context_.run_for(1ms);
     }
   }
 
@@ -237,7 +248,7 @@ class Rounds {
   const ServerRounds& options_;
   std::string folder_;
   SeededRandom random_;
-  load::asio::io_context context_;
+  load::Reactor context_;
   load::ServerPorts ports_;
   std::unique_ptr<load::ServerProcess> server_;
   std::vector<std::unique_ptr<load::NatsWorker>> workers_;

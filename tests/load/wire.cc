@@ -68,8 +68,9 @@ void Wire::write() {
   sending_ = std::exchange(unsent_, {});
   asio::async_write(socket_, asio::buffer(sending_),
                     [self = shared_from_this()](error_code error, size_t) {
+                      // Reading finds the end: what came before it is still to be heard.
+                      if (error) return;
                       self->writing_ = false;
-                      if (error) return self->lose();
                       self->write();
                     });
 }
