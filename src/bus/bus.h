@@ -107,7 +107,8 @@ class Bus {
  public:
   virtual ~Bus() = default;
 
-  // `id` names the message for duplicate detection; empty: none.
+  // `id` names the message for duplicate detection; empty: none. On a plain subject it means that
+  // the answer waits, where the bus can tell, until who listens has the message.
   virtual Future<Result<Published>> publish(std::string subject, std::string payload,
                                             std::string id) = 0;
   // Whether a message of this id was stored on the subject, where the bus keeps a stream that can

@@ -21,12 +21,14 @@ struct Envelope {
   std::shared_ptr<const Extras> extras;
   uint64_t origin = 0;
 
-  // The publisher's answer, and the durable groups that it depends on. None: it was answered.
+  // The publisher's answer, and the groups that it depends on: of a durable message those that
+  // consume it, of a plain one all that took it. None: it was answered.
   std::optional<Completer<Result<Published>>> answer;
   size_t groups = 0;
   size_t groups_settled = 0;
   size_t groups_refused = 0;
   bool doubtful = false;  // whether a group has it is not known
+  bool plain = false;     // not on a durable subject
 };
 
 // A message as one group sees it.

@@ -77,6 +77,7 @@ void GroupServer::serve(const GroupPtr& group) {
 }
 
 Task<void> GroupServer::handle(GroupPtr group, Group::Start start) {
+  const std::shared_ptr<Envelope> envelope = start.entry->envelope;
   const bool worn_out =
       group->durable() && start.entry->deliveries - start.entry->forgiven >= limits::kDeliveriesMax;
   Verdict verdict;
@@ -93,7 +94,7 @@ Task<void> GroupServer::handle(GroupPtr group, Group::Start start) {
     verdict = Verdict::nak(worn_out ? limits::kPoisonRetry : kPanicRetry, "packet handler panic");
   }
 
-  if (start.member->left) co_return;
+  if (start.member->left) co_return owner_.heard(*envelope, verdict);
   if (auto more = owner_.answer(std::move(group), start, verdict)) co_await *std::move(more);
 }
 

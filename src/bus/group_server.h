@@ -41,6 +41,8 @@ class GroupServer {
     // left.
     virtual std::optional<Task<void>> answer(GroupPtr group, const Group::Start& start,
                                              const Verdict& verdict) = 0;
+    // What the handler of a member that has left said.
+    virtual void heard(Envelope&, const Verdict&) {}
 
    protected:
     ~Owner() = default;

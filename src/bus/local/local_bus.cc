@@ -113,7 +113,18 @@ Sent LocalBus::send(Message message) {
   envelope->extras = std::move(message.extras);
   envelope->origin = message.origin;
   if (durable) return {*sequence, false, publish_durable(std::move(envelope))};
-  return {*sequence, false, offer_to_listeners(envelope) ? Published::kStored : refuse()};
+  return {*sequence, false, publish_plain(std::move(envelope))};
+}
+
+Future<Result<Published>> LocalBus::publish_plain(std::shared_ptr<Envelope> envelope) {
+  envelope->plain = true;
+  // What a deaf member leaves behind is dropped without a word, so its origin is not kept waiting.
+  if (envelope->id.empty() || envelope->origin != 0) {
+    return offer_to_listeners(envelope) > 0 ? Published::kStored : refuse();
+  }
+  envelope->groups = offer_to_listeners(envelope);
+  if (envelope->groups == 0) return refuse();
+  return envelope->answer.emplace().future();
 }
 
 Future<Result<Published>> LocalBus::publish_durable(std::shared_ptr<Envelope> envelope) {
@@ -138,10 +149,10 @@ Future<Result<Published>> LocalBus::publish_durable(std::shared_ptr<Envelope> en
   return answer;
 }
 
-// Gives the message to those whose verdict does not matter: to one group of each queue name, and
-// to all that have none. True when at least one took it.
-bool LocalBus::offer_to_listeners(const std::shared_ptr<Envelope>& envelope) {
-  bool taken = false;
+// Gives the message to those who do not consume it: to one group of each queue name, and to all
+// that have none. How many took it.
+size_t LocalBus::offer_to_listeners(const std::shared_ptr<Envelope>& envelope) {
+  size_t taken = 0;
   for (size_t i = 0; i < matched_.size(); ++i) {
     const GroupPtr& group = matched_[i];
     if (group->durable() || !group->has_room(envelope->payload.size()) ||
@@ -155,7 +166,7 @@ bool LocalBus::offer_to_listeners(const std::shared_ptr<Envelope>& envelope) {
     auto before = std::span(matched_).first(i);
     if (!group->queue().empty() && std::ranges::any_of(before, same_queue)) continue;
     admit(group, envelope);
-    taken = true;
+    ++taken;
   }
   return taken;
 }
@@ -223,7 +234,7 @@ void LocalBus::begin_turn() {
 void LocalBus::put_away(const GroupPtr& group) {
   for (const Entry& entry : group->park()) {
     if (group->durable() && server_.spawn(keep(group, entry, {}))) continue;
-    if (group->durable()) settle(*entry.envelope, Published::kRefused);
+    if (group->durable() || entry.envelope->plain) settle(*entry.envelope, Published::kRefused);
     group->discharge(entry);
   }
   if (group->held() == 0 && !group->has_members()) interest_.remove(group);
@@ -236,6 +247,7 @@ std::optional<Task<void>> LocalBus::answer(GroupPtr group, const Group::Start& s
   Entry entry = group->release(start);
   if (group->waiting() > 0) server_.make_ready(group);
   if (!group->durable()) {
+    heard(*entry.envelope, verdict);
     group->discharge(entry);
     return std::nullopt;
   }
@@ -298,6 +310,12 @@ void LocalBus::end(const GroupPtr& group, const Entry& entry) {
   group->discharge(entry);
 }
 
+// Who consumes nothing has no say in what becomes of a durable message.
+void LocalBus::heard(Envelope& envelope, const Verdict& verdict) {
+  if (!envelope.plain) return;
+  settle(envelope, verdict.kind == Verdict::Kind::kAck ? Published::kStored : Published::kUnknown);
+}
+
 // What became of the message in one group; the last one answers the publisher.
 void LocalBus::settle(Envelope& envelope, Published outcome) {
   if (!envelope.answer) return;
@@ -309,7 +327,7 @@ void LocalBus::settle(Envelope& envelope, Published outcome) {
   Published value = Published::kStored;
   if (envelope.doubtful || envelope.groups_refused > 0) value = Published::kUnknown;
   if (envelope.groups_refused == envelope.groups) value = refuse();
-  if (value == Published::kStored && !envelope.id.empty()) {
+  if (value == Published::kStored && !envelope.id.empty() && !envelope.plain) {
     duplicates_[envelope.subject].remember(envelope.id, envelope.sequence, clock_.monotonic());
   }
   answers_.push_back({*std::exchange(envelope.answer, {}), value});

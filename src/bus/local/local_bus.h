@@ -2,8 +2,9 @@
 //
 // Plain subjects. A message goes to every matching subscription without a queue name and to one
 // member of each matching queue group, in turn. It is stored (kStored) when at least one took it;
-// kRefused when nobody listens or every taker's queue is full. What a handler says makes no
-// difference.
+// kRefused when nobody listens or every taker's queue is full. One that has an id is answered when
+// its takers have handled it: kStored if all said ack, kRefused if they left before they got it,
+// kUnknown otherwise. Without an id what a handler says makes no difference.
 //
 // Durable subjects. A queue group on the very subject is a durable consumer: each message is
 // handled by one of its members until that says ack or terminate. Others are taps: they get the
@@ -98,7 +99,8 @@ class LocalBus final : public OpenBus, private GroupServer::Owner {
   };
 
   Future<Result<Published>> publish_durable(std::shared_ptr<Envelope> envelope);
-  bool offer_to_listeners(const std::shared_ptr<Envelope>& envelope);
+  Future<Result<Published>> publish_plain(std::shared_ptr<Envelope> envelope);
+  size_t offer_to_listeners(const std::shared_ptr<Envelope>& envelope);
   void admit(const GroupPtr& group, std::shared_ptr<Envelope> envelope);
   Published refuse();
   void leave(const GroupPtr& group, const std::shared_ptr<Member>& member);
@@ -109,6 +111,7 @@ class LocalBus final : public OpenBus, private GroupServer::Owner {
   // Does what the verdict says; a message that must be stored first is a task.
   std::optional<Task<void>> answer(GroupPtr group, const Group::Start& start,
                                    const Verdict& verdict) override;
+  void heard(Envelope& envelope, const Verdict& verdict) override;
   Task<void> keep(GroupPtr group, Entry entry, Duration delay);
   void redeliver_after(Duration delay, GroupPtr group, Entry entry);
   void end(const GroupPtr& group, const Entry& entry);

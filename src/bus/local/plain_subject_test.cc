@@ -104,6 +104,57 @@ TEST_F(PlainSubject, IgnoresTheVerdict) {
   EXPECT_EQ(bus->counters().queued, 0u);
 }
 
+TEST_F(PlainSubject, WithAnIdIsStoredWhenAllItsTakersHaveHandledIt) {
+  Subscriber worker, overhears;
+  worker.hold = true;
+  auto a = subscribe("worker.w1.jobs", "", worker);
+  auto b = subscribe("worker.>", "", overhears);
+  Told told = publish_now("worker.w1.jobs", "job", "id");
+  EXPECT_EQ(overhears.ended, 1u);
+  EXPECT_FALSE(told->has_value());
+  worker.answer_all();
+  loop.run_ready();
+  expect_told(told, Published::kStored);
+}
+
+TEST_F(PlainSubject, WithAnIdIsUnknownWhenATakerSaysAnythingButAck) {
+  Subscriber worker;
+  worker.verdicts = {Verdict::terminate("the connection ended")};
+  auto subscription = subscribe("worker.w1.jobs", "", worker);
+  expect_told(publish_now("worker.w1.jobs", "job", "id"), Published::kUnknown);
+}
+
+TEST_F(PlainSubject, WithAnIdIsAnsweredByAHandlerWhoseSubscriptionHasEnded) {
+  Subscriber worker;
+  worker.hold = true;
+  auto subscription = subscribe("worker.w1.jobs", "", worker);
+  Told told = publish_now("worker.w1.jobs", "job", "id");
+  subscription.reset();
+  loop.run_ready();
+  EXPECT_FALSE(told->has_value());
+  worker.answer_all();
+  loop.run_ready();
+  expect_told(told, Published::kStored);
+}
+
+TEST_F(PlainSubject, WithAnIdIsRefusedWhenItsTakerLeavesBeforeItGotIt) {
+  Subscriber worker;
+  auto subscription = subscribe("worker.w1.jobs", "", worker);
+  Told told = publish("worker.w1.jobs", "job", "id");
+  subscription.reset();
+  loop.run_ready();
+  EXPECT_TRUE(worker.got.empty());
+  expect_told(told, Published::kRefused);
+}
+
+TEST_F(PlainSubject, WithAnIdIsNotRemembered) {
+  Subscriber worker;
+  auto subscription = subscribe("worker.w1.jobs", "", worker);
+  publish_now("worker.w1.jobs", "1", "id");
+  publish_now("worker.w1.jobs", "2", "id");
+  EXPECT_EQ(worker.payloads(), (Strings{"1", "2"}));
+}
+
 TEST_F(PlainSubject, OffersWhatWaitsToTheOtherMembersWhenOneLeaves) {
   Subscriber first, second;
   first.hold = true;

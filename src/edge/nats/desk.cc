@@ -7,6 +7,14 @@
 
 namespace fairlead::edge::nats {
 
+namespace {
+
+Task<bus::Verdict> taken() {
+  co_return bus::Verdict::ack();
+}
+
+}  // namespace
+
 Desk::Desk(Loop& loop, bus::OpenBus& bus, Log& log, Outlet outlet, size_t subscriptions_max)
     : loop_(loop),
       bus_(bus),
@@ -35,6 +43,9 @@ void Desk::obey(std::vector<Command> commands) {
       case Command::Kind::kPing:
         put_behind({.kind = Reply::Kind::kDone, .client = command.client, .cost = command.cost});
         put_behind({.kind = Reply::Kind::kPong, .client = command.client});
+        continue;
+      case Command::Kind::kWritten:
+        written(command.client, command.written);
         continue;
       case Command::Kind::kGone:
         forget(command.client);
@@ -126,8 +137,11 @@ void Desk::subscribe(Command command) {
   auto subscription =
       bus_.subscribe(std::move(command.message.subject), std::move(options),
                      [this, target = remote.get()](bus::Delivery delivery) -> Task<bus::Verdict> {
+                       if (!target->worker.empty()) {
+                         return deliver_surely(*target, std::move(delivery));
+                       }
                        deliver(*target, std::move(delivery));
-                       co_return bus::Verdict::ack();
+                       return taken();
                      });
   if (!subscription) return refuse("Subscription Refused");
   remote->subscription = *std::move(subscription);
@@ -148,9 +162,32 @@ void Desk::unsubscribe(const Command& command) {
   }
 }
 
+// A job is in safe hands when the system has it: a worker reads it even if this process dies. Until
+// then it is ours to lose.
+Task<bus::Verdict> Desk::deliver_surely(Remote& remote, bus::Delivery delivery) {
+  const uint64_t number = ++last_number_;
+  Completer<Result<void>> completer;
+  Future<Result<void>> written = completer.future();
+  clients_[remote.client].unwritten.emplace(number, std::move(completer));
+  deliver(remote, std::move(delivery), number);
+  // `remote` may be gone.
+  if (co_await std::move(written)) co_return bus::Verdict::ack();
+  co_return bus::Verdict::terminate("the connection ended before it was written");
+}
+
+void Desk::written(uint64_t client, uint64_t up_to) {
+  auto found = clients_.find(client);
+  if (found == clients_.end()) return;
+  Unwritten& unwritten = found->second.unwritten;
+  while (!unwritten.empty() && unwritten.begin()->first <= up_to) {
+    unwritten.extract(unwritten.begin()).mapped().complete(Result<void>{});
+  }
+  forget_if_idle(found);
+}
+
 // Ends the subscription when it was its last message, or its client does not keep up: then `remote`
 // is gone.
-void Desk::deliver(Remote& remote, bus::Delivery delivery) {
+void Desk::deliver(Remote& remote, bus::Delivery delivery, uint64_t number) {
   const uint64_t client = remote.client;
   const std::shared_ptr<const std::string> name = remote.name;
   size_t cost = limits::kOperationBytes + delivery.subject.size() + delivery.payload.size();
@@ -163,6 +200,7 @@ void Desk::deliver(Remote& remote, bus::Delivery delivery) {
   put({.kind = Reply::Kind::kMessage,
        .client = client,
        .cost = cost,
+       .number = number,
        .name = name,
        .subject = std::move(delivery.subject),
        .payload = std::move(delivery.payload),
@@ -176,17 +214,26 @@ void Desk::remove(uint64_t client, const std::string& name) {
   auto ended = found->second.subscriptions.extract(name);
   if (ended.empty()) return;
   --subscription_count_;
-  if (found->second.subscriptions.empty()) clients_.erase(found);
+  forget_if_idle(found);
   listens_no_more(ended.mapped()->worker);
+}
+
+void Desk::forget_if_idle(Clients::iterator client) {
+  if (client->second.subscriptions.empty() && client->second.unwritten.empty()) {
+    clients_.erase(client);
+  }
 }
 
 void Desk::forget(uint64_t client) {
   auto found = clients_.find(client);
   if (found == clients_.end()) return;
   subscription_count_ -= found->second.subscriptions.size();
-  const Client gone = std::move(found->second);
+  Client gone = std::move(found->second);
   clients_.erase(found);
   for (const auto& [name, remote] : gone.subscriptions) listens_no_more(remote->worker);
+  for (auto& [number, job] : gone.unwritten) {
+    job.complete(fail(ErrorCode::kUnavailable, "the connection ended"));
+  }
 }
 
 void Desk::listens(const std::string& worker) {

@@ -49,17 +49,24 @@ class Desk {
     std::string worker;  // whose jobs it listens for; "": it is something else
     std::unique_ptr<bus::Subscription> subscription;
   };
+  // Jobs on their way to the system, by number.
+  using Unwritten = std::map<uint64_t, Completer<Result<void>>>;
   struct Client {
     std::unordered_map<std::string, std::unique_ptr<Remote>> subscriptions;
+    Unwritten unwritten;
   };
+  using Clients = std::map<uint64_t, Client>;
 
   void subscribe(Command command);
   void unsubscribe(const Command& command);
-  void deliver(Remote& remote, bus::Delivery delivery);
+  void deliver(Remote& remote, bus::Delivery delivery, uint64_t number = 0);
+  Task<bus::Verdict> deliver_surely(Remote& remote, bus::Delivery delivery);
+  void written(uint64_t client, uint64_t up_to);
   void remove(uint64_t client, const std::string& name);
   void listens(const std::string& worker);
   void listens_no_more(const std::string& worker);
   void forget(uint64_t client);
+  void forget_if_idle(Clients::iterator client);
   Task<void> publish(Command command);
   Task<Result<bus::Published>> publish_unasked(bus::Message message);
   void answer(const std::string& reply, std::string payload, std::string_view headers);
@@ -75,8 +82,9 @@ class Desk {
   Outlet outlet_;
   const size_t subscriptions_max_;
   std::shared_ptr<Desk*> self_;  // names the living desk to work that may outlive it
-  std::map<uint64_t, Client> clients_;
+  Clients clients_;
   size_t subscription_count_ = 0;
+  uint64_t last_number_ = 0;
   std::unordered_map<std::string, size_t> listeners_;  // by worker
   std::vector<Reply> replies_;
   std::vector<Reply> behind_;

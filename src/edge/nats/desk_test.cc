@@ -70,6 +70,10 @@ class DeskTest : public bus::LocalBusFixture<store::MemoryStore> {
     }
     return texts;
   }
+  // Of the message with this payload.
+  uint64_t number_of(std::string_view payload) {
+    return std::ranges::find(replies, payload, &Reply::payload)->number;
+  }
   size_t count(Reply::Kind kind) {
     return static_cast<size_t>(std::ranges::count(replies, kind, &Reply::kind));
   }
@@ -126,6 +130,39 @@ TEST_F(DeskTest, RefusesTheDispatchToAWorkerThatIsGone) {
   expect_told(publish_now("worker.w.jobs", "job"), Published::kRefused);
   EXPECT_EQ(desk->clients(), 0u);
   EXPECT_EQ(desk->subscriptions(), 0u);
+}
+
+TEST_F(DeskTest, SaysThatAJobIsInSafeHandsWhenTheSystemHasIt) {
+  obey(subscribe_command(1, "worker.w.jobs", "s"));
+  bus::Told first = publish_now("worker.w.jobs", "a", "id-a");
+  bus::Told second = publish_now("worker.w.jobs", "b", "id-b");
+  bus::Told third = publish_now("worker.w.jobs", "c", "id-c");
+  ASSERT_EQ(messages(), (Strings{"1/s:a", "1/s:b", "1/s:c"}));
+  EXPECT_FALSE(first->has_value());
+
+  obey(Command{.kind = Kind::kWritten, .client = 1, .written = number_of("b")});
+  expect_told(first, Published::kStored);
+  expect_told(second, Published::kStored);
+  EXPECT_FALSE(third->has_value());
+}
+
+TEST_F(DeskTest, CannotTellOfAJobThatWasNotWrittenWhenTheConnectionEnded) {
+  obey(subscribe_command(1, "worker.w.jobs", "s"));
+  bus::Told told = publish_now("worker.w.jobs", "a", "id");
+  obey(Command{.kind = Kind::kGone, .client = 1});
+  expect_told(told, Published::kUnknown);
+  EXPECT_EQ(desk->clients(), 0u);
+}
+
+// A worker that drains unsubscribes, and works on what it was sent before.
+TEST_F(DeskTest, TellsOfAJobThatIsWrittenAfterItsWorkerHasUnsubscribed) {
+  obey(subscribe_command(1, "worker.w.jobs", "s"));
+  bus::Told told = publish_now("worker.w.jobs", "a", "id");
+  obey(unsubscribe_command(1, "s"));
+  EXPECT_FALSE(told->has_value());
+  obey(Command{.kind = Kind::kWritten, .client = 1, .written = number_of("a")});
+  expect_told(told, Published::kStored);
+  EXPECT_EQ(desk->clients(), 0u);
 }
 
 TEST_F(DeskTest, TellsWhenNobodyListensForAWorkersJobsAnyMore) {

@@ -11,7 +11,14 @@
 namespace fairlead::edge::nats {
 
 struct Command {
-  enum class Kind { kPublish, kSubscribe, kUnsubscribe, kPing, kGone };
+  enum class Kind {
+    kPublish,
+    kSubscribe,
+    kUnsubscribe,
+    kPing,
+    kWritten,  // the system has the messages up to `written`
+    kGone,
+  };
   Kind kind = Kind::kPing;
   uint64_t client = 0;
   size_t cost = 0;  // given back when the command is done
@@ -26,6 +33,7 @@ struct Command {
   bool echo = true;
   std::shared_ptr<Backlog> backlog{};
   std::optional<uint64_t> max{};  // of an unsubscribe
+  uint64_t written = 0;
 };
 
 struct Reply {
@@ -40,6 +48,8 @@ struct Reply {
   uint64_t client = 0;
   size_t cost = 0;  // of a message: bytes that are no longer in transit
   std::string text{};
+  // Of a message that somebody wants to know to be written: grows with each. Else 0.
+  uint64_t number = 0;
   std::shared_ptr<const std::string> name{};  // of the subscription
   std::string subject{};
   std::string payload{};

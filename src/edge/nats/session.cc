@@ -174,6 +174,7 @@ void Session::take(Reply reply) {
     case Reply::Kind::kMessage: {
       std::string bytes;
       append_message(bytes, reply, options_.headers);
+      if (reply.number > 0) unwritten_.push_back({reply.number, said_bytes_ + bytes.size()});
       return say(bytes);
     }
     case Reply::Kind::kPong:
@@ -198,8 +199,20 @@ void Session::resume_if_room() {
   wire_.resume();
 }
 
+void Session::sent(size_t bytes) {
+  backlog_->set_unsent(wire_.unsent());
+  sent_bytes_ += bytes;
+  uint64_t written = 0;
+  for (; !unwritten_.empty() && unwritten_.front().end <= sent_bytes_; unwritten_.pop_front()) {
+    written = unwritten_.front().number;
+  }
+  if (written == 0) return;
+  settings_.hand_over({.kind = Command::Kind::kWritten, .client = peer_.id, .written = written});
+}
+
 void Session::say(std::string_view bytes) {
   wire_.send(bytes);
+  said_bytes_ += bytes.size();
   backlog_->set_unsent(wire_.unsent());
   // Answers that are not read are as bad as messages.
   if (!ended_ && backlog_->too_slow()) fail_with("Slow Consumer");

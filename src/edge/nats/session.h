@@ -8,6 +8,7 @@
 // except that durable publishes may still wait for their commit.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 
@@ -32,7 +33,7 @@ class Session final : public Protocol {
 
   void opened(MonotonicTime now) override;
   void received(std::string_view bytes) override;
-  void sent(size_t) override { backlog_->set_unsent(wire_.unsent()); }
+  void sent(size_t bytes) override;
   void tick(MonotonicTime now) override;
   void closed() override;
 
@@ -59,6 +60,14 @@ class Session final : public Protocol {
   std::shared_ptr<Backlog> backlog_;
   Parser parser_;
   ConnectOptions options_;
+  // Messages that the desk wants to know to be written, and where in our output each ends.
+  struct Unwritten {
+    uint64_t number;
+    uint64_t end;
+  };
+  std::deque<Unwritten> unwritten_;
+  uint64_t said_bytes_ = 0;
+  uint64_t sent_bytes_ = 0;
   size_t undone_ = 0;  // cost of commands that the desk has not done
   bool ended_ = false;
   bool paused_ = false;

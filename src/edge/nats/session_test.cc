@@ -146,6 +146,33 @@ struct Refusal {
   bool closes = true;
 };
 
+TEST_F(SessionTest, TellsWhichMessagesTheSystemHas) {
+  connect();
+  auto message = [](uint64_t number) {
+    return Reply{.kind = Reply::Kind::kMessage,
+                 .client = 7,
+                 .number = number,
+                 .name = std::make_shared<const std::string>("s"),
+                 .subject = "worker.w.jobs",
+                 .payload = "job"};
+  };
+  session->take(message(4));
+  session->take(message(0));
+  session->take(message(9));
+  const size_t all = info.size() + wire.heard().size();
+
+  session->sent(info.size());
+  EXPECT_TRUE(commands.empty());
+  session->sent(all - info.size() - 1);  // all but the last byte
+  ASSERT_EQ(commands.size(), 1u);
+  EXPECT_EQ(commands[0].kind, Command::Kind::kWritten);
+  EXPECT_EQ(commands[0].client, 7u);
+  EXPECT_EQ(commands[0].written, 4u);
+  session->sent(1);
+  ASSERT_EQ(commands.size(), 2u);
+  EXPECT_EQ(commands[1].written, 9u);
+}
+
 TEST_F(SessionTest, SaysWhatIsWrong) {
   const std::string long_line(limits::kControlLineBytesMax + 1, 'x');
   const std::string long_subject(limits::kSubjectBytesMax + 1, 's');
