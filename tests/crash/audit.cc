@@ -95,10 +95,16 @@ class Audit {
         fault("{} entries for {} idempotency keys", there, keys);
       }
     }
-    for (store::Family family : {store::Family::kTrace, store::Family::kEndedByQueue}) {
+    for (store::Family family :
+         {store::Family::kTrace, store::Family::kEndedByTime, store::Family::kEndedByQueue}) {
       if (size_t there = count(family); there != ended.size()) {
         fault("{} entries in an index for {} ended jobs", there, ended.size());
       }
+    }
+    size_t had_worker = 0;
+    for (const auto& [number, record] : ended) had_worker += !record.assignee.empty();
+    if (size_t there = count(store::Family::kEndedByWorker); there != had_worker) {
+      fault("{} entries by worker for {} ended jobs", there, had_worker);
     }
     size_t counted = 0;
     for (job::State state : job::kAllStates) {

@@ -149,7 +149,36 @@ TEST_P(ScanContract, RecentOfManyTopicsIsWholeToo) {
     expected.insert(expected.begin(), record.id.str());
   }
   EXPECT_EQ(ids_by_pages({.only = {.tenant = "acme"}}, 50), expected);
+  EXPECT_EQ(ids_by_pages({.only = {.states = {job::State::kFailed}, .tenant = "acme"}}, 50),
+            expected);
   EXPECT_EQ(ids({.only = {.topic = "job.7"}}), Ids{"7"});
+}
+
+TEST_P(ScanContract, AStateOrWorkerIsFoundBehindMoreEndedJobsThanOnePageLooksThrough) {
+  admit("rare");
+  apply<Applied>(dispatch("rare", "w"));
+  end("rare", job::State::kFailed);
+  advance(1s);
+  for (size_t i = 0; i < limits::kScanVisitsMax; ++i) {
+    job::Record record = fresh(std::to_string(i));
+    record.assignee = WorkerId("v");
+    record.state = job::State::kSucceeded;
+    Change change = admission(record);
+    change.path = {job::State::kPending, job::State::kSucceeded};
+    auto applied = store().apply(std::move(change));
+    if (i % 500 == 0) (void)get(std::move(applied));
+  }
+  (void)get(store().add("behind them all", 1));
+  EXPECT_EQ(ids({.by = By::kState, .text = "FAILED", .limit = 5}), Ids{"rare"});
+  for (Only only : {Only{.states = {job::State::kFailed}},
+                    Only{.states = {job::State::kFailed}, .tenant = "acme"},
+                    Only{.states = {job::State::kFailed}, .topic = "job.test"}, Only{.worker = "w"},
+                    Only{.tenant = "acme", .worker = "w"}}) {
+    Page page = scan({.limit = 5, .only = std::move(only)});
+    ASSERT_EQ(page.records.size(), 1u);
+    EXPECT_EQ(page.records[0].id, JobId("rare"));
+    EXPECT_EQ(page.next, "") << "one page tells all";
+  }
 }
 
 TEST_P(ScanContract, QueuesTellTheLiveJobsOfEachTopicAndTenant) {

@@ -93,8 +93,10 @@ Answer<Receipt> MemoryStore::apply(Change change) {
   return Receipt(std::move(applied));
 }
 
-// Latest first, behind the cursor.
+// Latest first, behind the cursor. Only those count as visited that an index would lead to.
 RecentPart MemoryStore::ended_latest_first(const Query& query) const {
+  Only indexed = query.only;
+  indexed.team.clear();
   auto from = ended_by_time_.rbegin();
   if (auto behind = parse_cursor(query.cursor)) {
     from = std::make_reverse_iterator(ended_by_time_.lower_bound(first_before(*behind)));
@@ -102,6 +104,7 @@ RecentPart MemoryStore::ended_latest_first(const Query& query) const {
   RecentPart part;
   for (; from != ended_by_time_.rend() && from->first >= query.only.since; ++from) {
     const job::Record& record = *ended_.at(from->second);
+    if (!indexed.takes(record)) continue;
     ++part.visited;
     if (query.only.takes(record)) part.records.push_back(record);
     if (part.records.size() < query.limit && part.visited < limits::kScanVisitsMax) continue;
@@ -233,6 +236,14 @@ Answer<std::vector<StoredMessage>> MemoryStore::orphans(Duration age, size_t lim
     if (kept.message.queued || kept.since > now - age) continue;
     kept.since = now;
     found.push_back(kept.message);
+  }
+  return found;
+}
+
+std::vector<StoredMessage> MemoryStore::outbox() const {
+  std::vector<StoredMessage> found;
+  for (const auto& [sequence, kept] : messages_) {
+    if (!kept.message.queued) found.push_back(kept.message);
   }
   return found;
 }

@@ -58,6 +58,8 @@ class MemoryStore : public Store {
   // For checkers: every record there is, by id.
   std::vector<job::Record> all() const;
   const Table& table() const { return table_; }
+  // For checkers: messages of commits that nobody has reported as published.
+  std::vector<StoredMessage> outbox() const;
 
  private:
   struct KeyHolder {

@@ -61,7 +61,7 @@ class Folder {
     if (auto ours = check_database(inspect); !ours) return std::unexpected(ours.error());
     auto database = open_for_writing();
     if (!database || format_ == kFormat) return database;
-    if (auto upgraded = upgrade(**database, format_); !upgraded) {
+    if (auto upgraded = upgrade(**database); !upgraded) {
       return refuse(upgraded.error().code, "cannot be brought to this version: {}",
                     upgraded.error().message);
     }

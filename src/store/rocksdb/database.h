@@ -30,7 +30,7 @@ enum class Family : uint8_t {
   kMeta,                 // format, magic, sequence mark
   kLive,                 // job id -> record
   kEnded,                // job id -> record
-  kEndedByTime,          // end time, job id -> mark (ended_jobs.h)
+  kEndedByTime,          // state, end time, job id -> mark (ended_jobs.h)
   kTrace,                // trace, creation time, job id -> nothing; ended jobs
   kRequest,              // job id -> the request's bytes
   kDeadLetter,           // job id -> entry
@@ -41,9 +41,10 @@ enum class Family : uint8_t {
   kMessage,              // sequence -> message
   kTimer,                // key -> timer
   kCounter,              // name -> number
-  kEndedByQueue,         // tenant, topic, end time, job id -> mark
+  kEndedByQueue,         // tenant, topic, state, end time, job id -> mark
+  kEndedByWorker,        // worker, state, end time, job id -> mark
 };
-inline constexpr size_t kFamilies = 15;
+inline constexpr size_t kFamilies = 16;
 
 class Database {
  public:

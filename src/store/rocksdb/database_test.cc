@@ -7,6 +7,7 @@
 #include <rocksdb/db.h>
 
 #include "store/contract/store_test.h"
+#include "store/rocksdb/keys.h"
 #include "store/rocksdb/rocks_store.h"
 #include "store/rocksdb/test_disk.h"
 
@@ -34,6 +35,18 @@ class DataFolder : public testing::Test {
     }
   }
 
+  void end(RocksStore& store, const std::string& id, const std::string& tenant) {
+    Change change;
+    change.next->id = JobId(id);
+    change.next->tenant = TenantId(tenant);
+    change.next->topic = Topic("job.old");
+    change.next->assignee = WorkerId("of " + tenant);
+    change.next->state = job::State::kFailed;
+    change.next->updated_at = clock_.wall();
+    change.path = {job::State::kPending, job::State::kFailed};
+    auto dropped = store.apply(std::move(change));
+  }
+
   // Writes into the closed database behind our back.
   void write_raw(const std::string& family, const std::string& key, const std::string& value) {
     std::vector<rocksdb::ColumnFamilyDescriptor> families;
@@ -52,8 +65,8 @@ class DataFolder : public testing::Test {
     delete db;
   }
 
-  // Takes away what the first format did not have.
-  void make_format_1() {
+  // Takes away what the format did not have.
+  void make_format(int format) {
     std::vector<rocksdb::ColumnFamilyDescriptor> families;
     std::vector<std::string> names;
     ASSERT_TRUE(rocksdb::DB::ListColumnFamilies({}, path_ + "/db", &names).ok());
@@ -63,21 +76,37 @@ class DataFolder : public testing::Test {
     ASSERT_TRUE(rocksdb::DB::Open({}, path_ + "/db", families, &handles, &db).ok());
     for (auto* handle : handles) {
       if (handle->GetName() == "default") {
-        ASSERT_TRUE(db->Put({}, handle, "format", "1").ok());
-        ASSERT_TRUE(db->Delete({}, handle, "ended").ok());
-      }
-      if (handle->GetName() == "ended_by_time") {
-        std::unique_ptr<rocksdb::Iterator> each(db->NewIterator({}, handle));
-        for (each->SeekToFirst(); each->Valid(); each->Next()) {
-          ASSERT_TRUE(db->Put({}, handle, each->key(), each->value().ToString().substr(0, 1)).ok());
+        ASSERT_TRUE(db->Put({}, handle, "format", std::to_string(format)).ok());
+        if (format == 1) {
+          ASSERT_TRUE(db->Delete({}, handle, "ended").ok());
+          ASSERT_TRUE(db->Delete({}, handle, "retired").ok());
         }
       }
+      if (handle->GetName() == "ended_by_time") leave_out_states(*db, handle, format);
       if (handle->GetName() == "ended_by_queue") {
+        if (format == 1) ASSERT_TRUE(db->DropColumnFamily(handle).ok());
+        if (format == 2) leave_out_states(*db, handle, format);
+      }
+      if (handle->GetName() == "ended_by_worker") {
         ASSERT_TRUE(db->DropColumnFamily(handle).ok());
       }
     }
     for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
     delete db;
+  }
+
+  // The keys of ended jobs as they were before they had states.
+  static void leave_out_states(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, int format) {
+    std::unique_ptr<rocksdb::Iterator> each(db.NewIterator({}, family));
+    for (each->SeekToFirst(); each->Valid(); each->Next()) {
+      std::string key = each->key().ToString();
+      std::string mark = each->value().ToString();
+      if (format == 1) mark.resize(1);
+      ASSERT_TRUE(db.Delete({}, family, key).ok());
+      auto queue = family->GetName() == "ended_by_queue" ? parse_queue_prefixes(key) : std::nullopt;
+      key.erase(queue ? queue->queue.size() : 0, 1);
+      ASSERT_TRUE(db.Put({}, family, key, mark).ok());
+    }
   }
 
   // Every file of the folder with its bytes.
@@ -190,33 +219,39 @@ TEST_F(DataFolder, WithoutOurMagicIsRefused) {
 
 TEST_F(DataFolder, OfANewerFormatIsRefused) {
   fill();
-  write_raw("default", "format", "3");
-  expect_refused(ErrorCode::kInvalid, "newer Fairlead (format 3, this one knows 2)");
+  write_raw("default", "format", "4");
+  expect_refused(ErrorCode::kInvalid, "newer Fairlead (format 4, this one knows 3)");
 }
 
 TEST_F(DataFolder, OfAnOlderFormatIsBroughtToThisOne) {
-  clock_.advance(std::chrono::seconds(1000));
-  {
-    auto store = open();
-    ASSERT_TRUE(store) << store.error().message;
-    for (int i = 0; i < 2500; ++i) {
-      Change change;
-      change.next->id = JobId(std::to_string(i));
-      change.next->tenant = TenantId(i % 5 == 0 ? "acme" : "globex");
-      change.next->topic = Topic("job.old");
-      change.next->state = job::State::kFailed;
-      change.next->updated_at = clock_.wall();
-      change.path = {job::State::kPending, job::State::kFailed};
-      auto dropped = (*store)->apply(std::move(change));
+  for (int format : {1, 2}) {
+    SCOPED_TRACE(format);
+    path_ = folder_.inside("format" + std::to_string(format));
+    clock_.advance(std::chrono::seconds(1000));
+    {
+      auto store = open();
+      ASSERT_TRUE(store) << store.error().message;
+      end(**store, "retired", "acme");
+      clock_.advance(limits::kEndedJobTtl);
+      EXPECT_EQ(loop_.wait((*store)->retire(clock_.wall(), 10)), 1u);
+      for (int i = 0; i < 2500; ++i) {
+        end(**store, std::to_string(i), i % 5 == 0 ? "acme" : "globex");
+      }
     }
-  }
-  make_format_1();
-  for (int life = 0; life < 2; ++life) {
-    auto store = open();
-    ASSERT_TRUE(store) << store.error().message;
-    Query query{.limit = 1000, .only = {.tenant = "acme"}};
-    EXPECT_EQ(loop_.wait((*store)->scan(query))->records.size(), 500u);
-    EXPECT_EQ((*store)->jobs_in(job::State::kFailed), 2500u);
+    make_format(format);
+    for (int life = 0; life < 2; ++life) {
+      auto store = open();
+      ASSERT_TRUE(store) << store.error().message;
+      auto found = [&](Only only) {
+        Query query{.limit = 1000, .only = std::move(only)};
+        return loop_.wait((*store)->scan(query))->records.size();
+      };
+      EXPECT_EQ(found({.tenant = "acme"}), 500u);
+      EXPECT_EQ(found({.worker = "of acme"}), 500u);
+      EXPECT_EQ(found({.states = {job::State::kFailed}, .tenant = "acme"}), 500u);
+      EXPECT_EQ(found({.states = {job::State::kSucceeded}}), 0u);
+      EXPECT_EQ((*store)->jobs_in(job::State::kFailed), 2500u);
+    }
   }
 }
 

@@ -27,10 +27,20 @@ std::string stored_hash(std::string_view text) {
   return bytes;
 }
 
-bool takes_ended(const Only& only) {
-  return std::ranges::any_of(job::kAllStates, [&](job::State state) {
-    return job::is_terminal(state) && only.takes(state);
-  });
+// None when the mark makes no sense.
+std::optional<job::State> state_in(std::string_view mark) {
+  if (mark.size() != kMarkBytes) return std::nullopt;
+  auto number = static_cast<uint8_t>(mark[0]);
+  if (number >= job::kAllStates.size()) return std::nullopt;
+  return static_cast<job::State>(number);
+}
+
+std::vector<job::State> ended_states(const Only& only) {
+  std::vector<job::State> states;
+  for (job::State state : job::kAllStates) {
+    if (job::is_terminal(state) && only.takes(state)) states.push_back(state);
+  }
+  return states;
 }
 
 }  // namespace
@@ -39,13 +49,6 @@ std::string ended_mark(const job::Record& record) {
   return static_cast<char>(record.state) + stored_hash(record.tenant.str()) +
          stored_hash(record.topic.str()) + stored_hash(record.team) +
          stored_hash(record.assignee.str());
-}
-
-std::optional<job::State> state_in(std::string_view mark) {
-  if (mark.size() != kMarkBytes) return std::nullopt;
-  auto number = static_cast<uint8_t>(mark[0]);
-  if (number >= job::kAllStates.size()) return std::nullopt;
-  return static_cast<job::State>(number);
 }
 
 bool may_be_taken(const Only& only, std::string_view mark) {
@@ -105,21 +108,27 @@ Result<bool> EndedJobs::Walk::read() {
 // --- Many ----------------------------------------------------------------------------------------
 
 Result<RecentPart> EndedJobs::recent(const Query& query) {
-  const Only& only = query.only;
-  if (!takes_ended(only)) return RecentPart{};
+  const std::vector<job::State> states = ended_states(query.only);
+  if (states.empty()) return RecentPart{};
+  auto places = places_of(query.only);
+  if (!places) return std::unexpected(places.error());
   std::vector<Walk> walks;
+  for (const std::string& place : places->prefixes) {
+    for (job::State state : states) {
+      walks.push_back({ended_prefix(place, state), database_.iterate(places->family), {}, {}});
+    }
+  }
+  return merge(std::move(walks), query);
+}
+
+Result<EndedJobs::Places> EndedJobs::places_of(const Only& only) {
+  if (!only.worker.empty()) return Places{Family::kEndedByWorker, {worker_prefix(only.worker)}};
   if (!only.tenant.empty() || !only.topic.empty()) {
     auto queues = queues_of(only);
     if (!queues) return std::unexpected(queues.error());
-    if (*queues) {
-      for (std::string& prefix : **queues) {
-        walks.push_back({std::move(prefix), database_.iterate(Family::kEndedByQueue), {}, {}});
-      }
-      return merge(std::move(walks), query);
-    }
+    if (*queues) return Places{Family::kEndedByQueue, **std::move(queues)};
   }
-  walks.push_back({"", database_.iterate(Family::kEndedByTime), {}, {}});
-  return merge(std::move(walks), query);
+  return Places{Family::kEndedByTime, {""}};
 }
 
 Result<RecentPart> EndedJobs::merge(std::vector<Walk> walks, const Query& query) {
@@ -197,18 +206,18 @@ Result<std::vector<job::Record>> EndedJobs::latest(const std::optional<Position>
 
 Result<Page> EndedJobs::in_state(job::State state, const std::optional<Position>& behind,
                                  size_t limit) {
+  const std::string prefix = ended_prefix("", state);
   Each each = database_.iterate(Family::kEndedByTime);
-  each->Seek(behind ? time_key(behind->at, behind->id) + '\0' : "");
+  each->Seek(behind ? prefix + time_key(behind->at, behind->id) + '\0' : prefix);
   Page page;
   std::optional<TimeKey> last;
-  for (; each->Valid(); each->Next(), ++page.visited) {
-    if (page.records.size() == limit || page.visited == limits::kScanVisitsMax) {
+  for (; each->Valid() && each->key().starts_with(prefix); each->Next(), ++page.visited) {
+    if (page.records.size() == limit) {
       if (last) page.next = to_cursor({last->at, last->name, true});
       return page;
     }
-    last = parse_time_key(each->key().ToStringView());
+    last = parse_time_key(each->key().ToStringView().substr(prefix.size()));
     if (!last) return fail(ErrorCode::kCorrupt, "a key of an ended job makes no sense");
-    if (state_in(each->value().ToStringView()) != state) continue;
     auto record = read_record(database_, Family::kEnded, JobId(last->name));
     if (!record) return std::unexpected(record.error());
     if (*record) page.records.push_back(**std::move(record));

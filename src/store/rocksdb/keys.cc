@@ -11,6 +11,10 @@ void append_number(std::string& key, uint64_t number) {
   for (int shift = 56; shift >= 0; shift -= 8) key.push_back(static_cast<char>(number >> shift));
 }
 
+void append_time(std::string& key, WallTime at) {
+  append_number(key, static_cast<uint64_t>(to_micros(at)) ^ kSignBit);
+}
+
 void append_counted(std::string& key, std::string_view text) {
   append_number(key, text.size());
   key += text;
@@ -34,7 +38,7 @@ std::optional<uint64_t> parse_number_key(std::string_view key) {
 std::string time_key(WallTime at, std::string_view name) {
   std::string key;
   key.reserve(kNumberBytes + name.size());
-  append_number(key, static_cast<uint64_t>(to_micros(at)) ^ kSignBit);
+  append_time(key, at);
   key += name;
   return key;
 }
@@ -68,11 +72,6 @@ std::string queue_prefix(std::string_view tenant, std::string_view topic) {
   return key;
 }
 
-std::string queue_key(const TenantId& tenant, const Topic& topic, WallTime ended,
-                      const JobId& job) {
-  return queue_prefix(tenant.str(), topic.str()) + time_key(ended, job.str());
-}
-
 std::optional<QueuePrefixes> parse_queue_prefixes(std::string_view key) {
   // The size of the counted text at the front of the rest, its count included.
   auto counted = [](std::string_view rest) -> std::optional<size_t> {
@@ -87,8 +86,30 @@ std::optional<QueuePrefixes> parse_queue_prefixes(std::string_view key) {
   return QueuePrefixes{key.substr(0, *tenant), key.substr(0, *tenant + *topic)};
 }
 
+std::string worker_prefix(std::string_view worker) {
+  std::string key;
+  append_counted(key, worker);
+  return key;
+}
+
+std::string ended_prefix(std::string_view place, job::State state) {
+  std::string key(place);
+  key.push_back(static_cast<char>(state));
+  return key;
+}
+
+std::string ended_key(std::string_view place, const job::Record& record) {
+  std::string key;
+  key.reserve(place.size() + 1 + kNumberBytes + record.id.str().size());
+  key += place;
+  key.push_back(static_cast<char>(record.state));
+  append_time(key, record.updated_at);
+  key += record.id.str();
+  return key;
+}
+
 std::string behind_prefix(std::string_view prefix) {
-  // What follows a prefix is a count or a time: neither begins with so many ones.
+  // What follows a prefix is a count, a state or a time: none begins with so many ones.
   return std::string(prefix) + std::string(kNumberBytes, '\xff');
 }
 

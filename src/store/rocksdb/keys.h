@@ -8,6 +8,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "job/record.h"
 
 namespace fairlead::store {
 
@@ -29,13 +30,19 @@ std::string trace_key(const TraceId& trace, WallTime created, const JobId& job);
 // All keys of one queue begin with its prefix, all of one tenant with its own; no others do.
 std::string tenant_prefix(std::string_view tenant);
 std::string queue_prefix(std::string_view tenant, std::string_view topic);
-std::string queue_key(const TenantId& tenant, const Topic& topic, WallTime ended, const JobId& job);
 // The prefixes that a key of a queue begins with; none when it makes no sense.
 struct QueuePrefixes {
   std::string_view tenant;
   std::string_view queue;
 };
 std::optional<QueuePrefixes> parse_queue_prefixes(std::string_view key);
+std::string worker_prefix(std::string_view worker);
+
+// Ended jobs stand by state, then by end time: all of them ("" for the place), those of a queue and
+// those of a worker (its prefix).
+std::string ended_prefix(std::string_view place, job::State state);
+std::string ended_key(std::string_view place, const job::Record& record);
+
 // Behind every key with that prefix, and before all others that come later.
 std::string behind_prefix(std::string_view prefix);
 

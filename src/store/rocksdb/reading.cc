@@ -74,7 +74,8 @@ Result<Page> trace_page(const Database& database, const Query& query,
 // What a retention that goes through a family by time may take.
 struct Expiry {
   Family family;
-  WallTime until;  // inclusive
+  std::string prefix;  // of its keys, before their time
+  WallTime until;      // inclusive
   size_t limit;
 };
 
@@ -85,8 +86,10 @@ Result<size_t> retire_range(const Database& database, Puts& puts, const Expiry& 
   std::string first;
   std::string last;
   size_t visited = 0;
-  for (each->SeekToFirst(); each->Valid() && visited < expiry.limit; each->Next(), ++visited) {
-    auto key = parse_time_key(each->key().ToStringView());
+  for (each->Seek(expiry.prefix); each->Valid() && visited < expiry.limit;
+       each->Next(), ++visited) {
+    if (!each->key().starts_with(expiry.prefix)) break;
+    auto key = parse_time_key(each->key().ToStringView().substr(expiry.prefix.size()));
     if (!key) return fail(ErrorCode::kCorrupt, "a key by time makes no sense");
     if (key->at > expiry.until) break;
     if (auto gone = visit(*key); !gone) return std::unexpected(gone.error());
@@ -96,6 +99,48 @@ Result<size_t> retire_range(const Database& database, Puts& puts, const Expiry& 
   if (!each->status().ok()) return read_failed(each->status());
   if (visited > 0) puts.erase_range(expiry.family, first, last);
   return visited;
+}
+
+// The entry by time goes with its range.
+void erase_ended(Puts& puts, const job::Record& record) {
+  visit_entries(record, [&](Family family, const std::string& key) {
+    if (family != Family::kEndedByTime) puts.erase(family, key);
+  });
+  if (!record.trace.empty()) {
+    puts.erase(Family::kTrace, trace_key(record.trace, record.created_at, record.id));
+  }
+}
+
+// State by state, those that ended until then.
+Result<void> retire_jobs(const Database& database, Puts& puts, WallTime until, size_t limit,
+                         Retired& retired) {
+  auto retire = [&](const TimeKey& key) -> Result<void> {
+    JobId job(key.name);
+    auto record = read_record(database, Family::kEnded, job);
+    if (!record) return std::unexpected(record.error());
+    if (*record) {
+      erase_ended(puts, **record);
+      ++retired.in_state[static_cast<size_t>((*record)->state)];
+    }
+    puts.erase(Family::kEnded, job.str());
+    puts.erase(Family::kRequest, job.str());
+    retired.jobs.push_back(std::move(job));
+    return {};
+  };
+  for (job::State state : job::kAllStates) {
+    if (!job::is_terminal(state)) continue;
+    Expiry expiry{Family::kEndedByTime, ended_prefix("", state), until,
+                  limit - retired.jobs.size()};
+    auto gone = retire_range(database, puts, expiry, retire);
+    if (!gone) return std::unexpected(gone.error());
+  }
+  if (retired.jobs.empty()) return {};
+  // Retention alone writes it, here, one after the other.
+  auto before = read_counts(database, kRetiredKey);
+  if (!before) return std::unexpected(before.error());
+  std::ranges::transform(*before, retired.in_state, before->begin(), std::plus{});
+  puts.put(Family::kMeta, kRetiredKey, encode(*before));
+  return {};
 }
 
 }  // namespace
@@ -148,49 +193,25 @@ Result<Retired> retire_expired(const Database& database, Puts& puts, WallTime no
   const size_t share = std::max<size_t>(1, limit / 4);
   const size_t most_jobs = limit > 2 * share ? limit - 2 * share : limit;
   Retired retired;
-  auto erase_entries = [&](const job::Record& record) {
-    puts.erase(Family::kEndedByQueue,
-               queue_key(record.tenant, record.topic, record.updated_at, record.id));
-    if (!record.trace.empty()) {
-      puts.erase(Family::kTrace, trace_key(record.trace, record.created_at, record.id));
-    }
-    ++retired.in_state[static_cast<size_t>(record.state)];
-  };
-  auto jobs = retire_range(database, puts, {Family::kEndedByTime, now - ended_job_ttl, most_jobs},
-                           [&](const TimeKey& key) -> Result<void> {
-                             JobId job(key.name);
-                             auto record = read_record(database, Family::kEnded, job);
-                             if (!record) return std::unexpected(record.error());
-                             if (*record) erase_entries(**record);
-                             puts.erase(Family::kEnded, job.str());
-                             puts.erase(Family::kRequest, job.str());
-                             retired.jobs.push_back(std::move(job));
-                             return {};
-                           });
-  if (!jobs) return std::unexpected(jobs.error());
-  if (*jobs > 0) {
-    // Retention alone writes it, here, one after the other.
-    auto before = read_counts(database, kRetiredKey);
-    if (!before) return std::unexpected(before.error());
-    std::ranges::transform(*before, retired.in_state, before->begin(), std::plus{});
-    puts.put(Family::kMeta, kRetiredKey, encode(*before));
+  if (auto jobs = retire_jobs(database, puts, now - ended_job_ttl, most_jobs, retired); !jobs) {
+    return std::unexpected(jobs.error());
   }
+  const size_t rest = limit - retired.jobs.size();
 
-  auto keys = retire_range(database, puts,
-                           {Family::kIdempotencyByExpiry, now, std::min(share, limit - *jobs)},
-                           [&](const TimeKey& key) -> Result<void> {
-                             auto bytes = database.get(Family::kIdempotency, key.name);
-                             if (!bytes) return std::unexpected(bytes.error());
-                             if (!*bytes) return {};
-                             auto holder = decode_key_holder(**bytes);
-                             if (!holder) return std::unexpected(holder.error());
-                             if (holder->expires == key.at)
-                               puts.erase(Family::kIdempotency, key.name);
-                             return {};
-                           });
+  auto keys =
+      retire_range(database, puts, {Family::kIdempotencyByExpiry, "", now, std::min(share, rest)},
+                   [&](const TimeKey& key) -> Result<void> {
+                     auto bytes = database.get(Family::kIdempotency, key.name);
+                     if (!bytes) return std::unexpected(bytes.error());
+                     if (!*bytes) return {};
+                     auto holder = decode_key_holder(**bytes);
+                     if (!holder) return std::unexpected(holder.error());
+                     if (holder->expires == key.at) puts.erase(Family::kIdempotency, key.name);
+                     return {};
+                   });
   if (!keys) return std::unexpected(keys.error());
 
-  auto blobs = retire_range(database, puts, {Family::kBlobByExpiry, now, limit - *jobs - *keys},
+  auto blobs = retire_range(database, puts, {Family::kBlobByExpiry, "", now, rest - *keys},
                             [&](const TimeKey& key) -> Result<void> {
                               auto bytes = database.get(Family::kBlob, key.name);
                               if (!bytes) return std::unexpected(bytes.error());
@@ -201,7 +222,7 @@ Result<Retired> retire_expired(const Database& database, Puts& puts, WallTime no
                               return {};
                             });
   if (!blobs) return std::unexpected(blobs.error());
-  retired.count = *jobs + *keys + *blobs;
+  retired.count = retired.jobs.size() + *keys + *blobs;
   return retired;
 }
 

@@ -233,18 +233,14 @@ void RocksStore::put_record(Puts& puts, const Snapshot& record, const job::Recor
   }
   if (table_.contains(next.id)) puts.erase(Family::kLive, next.id.str());
   if (ended) {
-    puts.erase(Family::kEndedByTime, time_key(ended->updated_at, next.id.str()));
-    puts.erase(Family::kEndedByQueue,
-               queue_key(ended->tenant, ended->topic, ended->updated_at, next.id));
+    visit_entries(*ended, [&](Family family, const std::string& key) { puts.erase(family, key); });
     --ended_[static_cast<size_t>(ended->state)];
   }
   ++ended_[static_cast<size_t>(next.state)];
   puts.put(Family::kMeta, kEndedKey, encode(ended_));
   puts.put(Family::kEnded, record);
   const std::string mark = ended_mark(next);
-  puts.put(Family::kEndedByTime, time_key(next.updated_at, next.id.str()), mark);
-  puts.put(Family::kEndedByQueue, queue_key(next.tenant, next.topic, next.updated_at, next.id),
-           mark);
+  visit_entries(next, [&](Family family, const std::string& key) { puts.put(family, key, mark); });
   if (!next.trace.empty()) {
     puts.put(Family::kTrace, trace_key(next.trace, next.created_at, next.id), "");
   }

@@ -79,8 +79,10 @@ TEST_F(RocksStoreTest, ATransitionOfALiveJobIsOnePut) {
   EXPECT_EQ(puts_of(change("a", 1, job::State::kScheduled)), 1u);
   EXPECT_EQ(puts_of(change("a", 2, job::State::kDispatched)), 1u);
   EXPECT_EQ(puts_of(change("a", 3, job::State::kRunning)), 1u);
-  EXPECT_EQ(puts_of(change("a", 4, job::State::kSucceeded)), 5u)
-      << "gone here and there now, in two indexes, and counted";
+  Change ended = change("a", 4, job::State::kSucceeded);
+  ended.next->assignee = WorkerId("w");
+  EXPECT_EQ(puts_of(std::move(ended)), 6u)
+      << "gone here and there now, in three indexes, and counted";
 }
 
 TEST_F(RocksStoreTest, ChangesOfOneTurnShareOneSync) {
@@ -235,6 +237,35 @@ TEST_F(RocksStoreTest, ManyEndedJobsDoNotKeepOtherThingsFromBeingRetired) {
   EXPECT_EQ(loop_.wait(store_->retire(clock_.wall(), 4)), 3u);  // half of the jobs, and the blob
   EXPECT_EQ(loop_.wait(store_->retire(clock_.wall(), 4)), 2u);
   EXPECT_EQ(loop_.wait(store_->retire(clock_.wall(), 4)), 0u);
+}
+
+TEST_F(RocksStoreTest, AnEndedJobStandsOnceInEachIndexAndInNoneWhenItIsRetired) {
+  apply(admission("a"));
+  uint64_t revision = 0;
+  for (auto [state, worker] :
+       {std::pair(job::State::kSucceeded, "w"), std::pair(job::State::kOutputQuarantined, "v")}) {
+    Change ended = change("a", ++revision, state);
+    ended.next->assignee = WorkerId(worker);
+    apply(std::move(ended));
+    clock_.advance(1s);
+  }
+  auto entries = [&] {
+    std::vector<size_t> counts;
+    for (Family family :
+         {Family::kEnded, Family::kEndedByTime, Family::kEndedByQueue, Family::kEndedByWorker}) {
+      auto count = [&](std::string_view, std::string_view) -> Result<void> {
+        ++counts.back();
+        return {};
+      };
+      counts.push_back(0);
+      EXPECT_TRUE(store_->database().for_each(family, count));
+    }
+    return counts;
+  };
+  EXPECT_EQ(entries(), (std::vector<size_t>{1, 1, 1, 1}));
+  clock_.advance(limits::kEndedJobTtl);
+  EXPECT_EQ(loop_.wait(store_->retire(clock_.wall(), 10)), 1u);
+  EXPECT_EQ(entries(), (std::vector<size_t>{0, 0, 0, 0}));
 }
 
 TEST_F(RocksStoreTest, AStoreThatIsGoneCompletesNothing) {

@@ -81,6 +81,8 @@ const char* family_name(Family family) {
       return "counter";
     case Family::kEndedByQueue:
       return "ended_by_queue";
+    case Family::kEndedByWorker:
+      return "ended_by_worker";
   }
   return "";
 }
