@@ -37,7 +37,6 @@ Result<ConnectOptions> parse_connect_options(std::string_view text) {
   const json::object& object = value.get_object();
   ConnectOptions options;
   for (auto& [key, into] : {std::pair{"verbose", &options.verbose},
-                            {"pedantic", &options.pedantic},
                             {"echo", &options.echo},
                             {"headers", &options.headers},
                             {"no_responders", &options.no_responders}}) {
@@ -45,8 +44,7 @@ Result<ConnectOptions> parse_connect_options(std::string_view text) {
   }
   for (auto& [key, into] : {std::pair{"auth_token", &options.token},
                             {"user", &options.user},
-                            {"pass", &options.password},
-                            {"name", &options.name}}) {
+                            {"pass", &options.password}}) {
     if (auto done = read(object, key, *into); !done) return std::unexpected(done.error());
   }
   return options;

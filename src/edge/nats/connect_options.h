@@ -10,14 +10,12 @@ namespace fairlead::edge::nats {
 
 struct ConnectOptions {
   bool verbose = true;  // as NATS: it must be turned off
-  bool pedantic = false;
   bool echo = true;
   bool headers = false;
   bool no_responders = false;
   std::string token;
   std::string user;
   std::string password;
-  std::string name;
 };
 
 Result<ConnectOptions> parse_connect_options(std::string_view json);

@@ -24,7 +24,8 @@ void Session::received(std::string_view bytes) {
   while (!ended_) {
     switch (parser_.parse(bytes)) {
       case Parser::Outcome::kMore:
-        return;
+        account_held();
+        return pause_if_full();
       case Parser::Outcome::kBroken:
         return fail_with(parser_.error());
       case Parser::Outcome::kOperation:
@@ -51,8 +52,8 @@ void Session::tick(MonotonicTime now) {
 
 void Session::closed() {
   ended_ = true;
-  settings_.undone_of_all -= undone_;
-  undone_ = 0;
+  settings_.undone_of_all -= undone_ + held_;
+  undone_ = held_ = 0;
   settings_.hand_over({.kind = Command::Kind::kGone, .client = peer_.id});
   settings_.gone(peer_.id);
 }
@@ -156,13 +157,29 @@ void Session::give(Command command, size_t bytes) {
   command.cost = bytes + limits::kOperationBytes;
   undone_ += command.cost;
   settings_.undone_of_all += command.cost;
-  const bool full = settings_.undone_of_all > limits::kUndoneBytesOfAllMax;
-  if (!paused_ && (full || undone_ > limits::kUndoneBytesMax)) {
-    paused_ = true;
-    wire_.pause();
-  }
-  settings_.held_up |= full;
+  pause_if_full();
   settings_.hand_over(std::move(command));
+}
+
+// A message that is only half there takes memory too; when there is no more, the one that makes it
+// too much has to go.
+void Session::account_held() {
+  settings_.undone_of_all += parser_.held();
+  settings_.undone_of_all -= std::exchange(held_, parser_.held());
+  if (settings_.undone_of_all > 2 * limits::kUndoneBytesOfAllMax &&
+      held_ > limits::kUnsentBytesWhenFull) {
+    fail_with("Too Many Messages Half Received");
+  }
+}
+
+void Session::pause_if_full() {
+  const bool full = settings_.undone_of_all > limits::kUndoneBytesOfAllMax;
+  settings_.held_up |= full;
+  // One with nothing undone goes on: what it and others have half received would else wait for
+  // ever.
+  if (paused_ || ended_ || undone_ == 0 || (!full && undone_ <= limits::kUndoneBytesMax)) return;
+  paused_ = true;
+  wire_.pause();
 }
 
 // --- What clients hear ---------------------------------------------------------------------------
@@ -191,10 +208,8 @@ void Session::take(Reply reply) {
 }
 
 void Session::resume_if_room() {
-  if (!paused_ || ended_ || undone_ > limits::kUndoneBytesMax / 2 ||
-      settings_.undone_of_all > limits::kUndoneBytesOfAllMax / 2) {
-    return;
-  }
+  if (!paused_ || ended_ || undone_ > limits::kUndoneBytesMax / 2) return;
+  if (settings_.undone_of_all > limits::kUndoneBytesOfAllMax / 2 && undone_ > 0) return;
   paused_ = false;
   wire_.resume();
 }

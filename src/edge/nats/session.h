@@ -50,6 +50,8 @@ class Session final : public Protocol {
   void unsubscribe(Operation operation);
   void ping();
   void give(Command command, size_t bytes);
+  void account_held();
+  void pause_if_full();
   void say(std::string_view bytes);
   void acknowledge();
   void fail_with(std::string_view text);
@@ -69,6 +71,7 @@ class Session final : public Protocol {
   uint64_t said_bytes_ = 0;
   uint64_t sent_bytes_ = 0;
   size_t undone_ = 0;  // cost of commands that the desk has not done
+  size_t held_ = 0;    // of the parser, as counted in undone_of_all
   bool ended_ = false;
   bool paused_ = false;
   bool heard_ = false;  // something since the last tick

@@ -316,14 +316,35 @@ TEST_F(SessionTest, StopsReadingWhileTooMuchIsUndone) {
 TEST_F(SessionTest, StopsReadingWhileAllTogetherHaveTooMuchUndone) {
   connect();
   settings.undone_of_all = limits::kUndoneBytesOfAllMax;
-  say("SUB a 1\r\n");
+  say("SUB a 1\r\nSUB a 2\r\n");
   EXPECT_TRUE(wire.paused);
   EXPECT_TRUE(settings.held_up);
-  all_done();
+  session->take({.kind = Reply::Kind::kDone, .client = 7, .cost = commands.back().cost});
   EXPECT_TRUE(wire.paused);
-  settings.undone_of_all = 0;
+  settings.undone_of_all = commands.front().cost;
   session->resume_if_room();
   EXPECT_FALSE(wire.paused);
+}
+
+TEST_F(SessionTest, DoesNotWaitForOthersWithNothingUndoneAndHalfAMessage) {
+  connect();
+  say("SUB a 1\r\nPUB a 1000\r\nhalf");
+  settings.undone_of_all += limits::kUndoneBytesOfAllMax;  // half messages of others
+  say(" of it");
+  EXPECT_TRUE(wire.paused);
+  all_done();
+  EXPECT_FALSE(wire.paused);
+}
+
+TEST_F(SessionTest, RefusesHalfAMessageWhenAllTogetherHoldTooMuch) {
+  connect();
+  settings.undone_of_all = 2 * limits::kUndoneBytesOfAllMax;
+  say("PUB a 1000000\r\n");
+  EXPECT_FALSE(wire.closed);
+  EXPECT_EQ(say(std::string(500'000, 'x')), "-ERR 'Too Many Messages Half Received'\r\n");
+  EXPECT_TRUE(wire.closed);
+  session->closed();
+  EXPECT_EQ(settings.undone_of_all, 2 * limits::kUndoneBytesOfAllMax);
 }
 
 TEST_F(SessionTest, CutsOffWhoDoesNotReadAnswers) {
@@ -357,7 +378,7 @@ TEST_F(SessionTest, LeavesNothingBehind) {
   say("SUB a 1\r\nPUB a 1\r\nx\r\n");
   commands.back().backlog = nullptr;
   wire.stuck = true;
-  say("PING\r\n");
+  say("PING\r\nPUB a 100\r\nhalf");
   session->closed();
   EXPECT_EQ(commands.back().kind, Kind::kGone);
   EXPECT_EQ(gone, std::vector<uint64_t>{7});
