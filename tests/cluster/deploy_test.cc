@@ -19,6 +19,9 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
+constexpr char kPassword[] = "a-password";
+constexpr char kToken[] = "a-token";
+
 std::string deployed(const std::string& name) {
   const char* source = std::getenv("FAIRLEAD_SOURCE_DIR");
   return (std::filesystem::path(source ? source : ".") / "deploy" / name).string();
@@ -27,6 +30,50 @@ std::string deployed(const std::string& name) {
 std::string replaced(const std::string& text, const std::string& what, const std::string& by) {
   return std::regex_replace(text, std::regex(what), by);
 }
+
+// A file of deploy/ with a password where one is missing, for as long as it lives.
+class Filled {
+ public:
+  explicit Filled(const std::string& name, const std::string& master = "10.0.0.1 6379") {
+    std::string pattern = testing::TempDir() + "fairlead-deploy-XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+    std::ostringstream text;
+    text << std::ifstream(deployed(name)).rdbuf();
+    const std::string lines =
+        replaced(text.str(), "(requirepass|masterauth|sentinel-pass|auth-pass fairlead)\n",
+                 std::string("$1 ") + kPassword + "\n");
+    std::ofstream(path()) << replaced(
+        replaced(lines, "PASSWORD-IS-MISSING", std::string(">") + kPassword), "10\\.0\\.0\\.1 6379",
+        master);
+  }
+  ~Filled() { std::filesystem::remove_all(folder_); }
+  Filled(const Filled&) = delete;
+  Filled& operator=(const Filled&) = delete;
+
+  std::string path() const { return (folder_ / "server.conf").string(); }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// Clients of this process show the token of nats/*.conf.
+class Token {
+ public:
+  Token() { ::setenv("NATS_TOKEN", kToken, 1); }
+  ~Token() { ::unsetenv("NATS_TOKEN"); }
+};
+
+// A Redis as one of deploy/ says, to which this test is known.
+class Redis : public RedisServerProcess {
+ public:
+  explicit Redis(const std::string& name, const Words& options = {})
+      : RedisServerProcess(options, Filled(name).path()) {
+    EXPECT_EQ(text({"AUTH", kPassword}), "OK");
+  }
+  std::string url() const {
+    return replaced(RedisServerProcess::url(), "//", std::string("//:") + kPassword + "@");
+  }
+};
 
 // NAME=VALUE lines of a file for `EnvironmentFile=`.
 Variables variables_in(const std::string& path) {
@@ -63,12 +110,11 @@ class Service {
     variables_["FAIRLEAD_LISTEN_METRICS"] = "127.0.0.1:0";
     variables_["FAIRLEAD_RATE_LIMIT"] = "0";
     variables_["FAIRLEAD_PUBLIC_RATE_LIMIT"] = "0";
-    variables_.erase("CORDUM_API_KEYS");
   }
 
   std::unique_ptr<ReplicaProcess> start(const std::string& nats, const std::string& redis,
                                         Variables more = {}) const {
-    more.merge(Variables{{"NATS_URL", nats}, {"REDIS_URL", redis}});
+    more.merge(Variables{{"NATS_URL", nats}, {"NATS_TOKEN", kToken}, {"REDIS_URL", redis}});
     more.merge(Variables(variables_));
     std::istringstream words(command_);
     return std::make_unique<ReplicaProcess>(
@@ -103,8 +149,9 @@ void expect_jobs_run(ClusterLoad& load, const ReplicaProcess& replica, size_t co
 }
 
 TEST(Deploy, OneNatsAndOneRedisCarryJobsAndKeepThem) {
+  const Token token;
   NatsServerProcess nats({.file = deployed("nats/single.conf")});
-  RedisServerProcess redis({}, deployed("redis/single.conf"));
+  Redis redis("redis/single.conf");
   EXPECT_EQ(redis.ask({"CONFIG", "GET", "appendfsync"}).texts().at(1), "always");
   EXPECT_EQ(redis.ask({"CONFIG", "GET", "maxmemory-policy"}).texts().at(1), "noeviction");
   const Service service("1");
@@ -118,9 +165,11 @@ TEST(Deploy, OneNatsAndOneRedisCarryJobsAndKeepThem) {
 }
 
 TEST(Deploy, ANatsOfThreeMayBeLost) {
+  const Token token;
   std::vector<std::string> routes;
   for (int i = 0; i < 3; ++i) {
-    routes.push_back("nats://127.0.0.1:" + std::to_string(free_port()));
+    routes.push_back(std::string("nats://route:") + kPassword +
+                     "@127.0.0.1:" + std::to_string(free_port()));
   }
   std::vector<std::unique_ptr<NatsServerProcess>> servers;
   std::string urls;
@@ -129,6 +178,7 @@ TEST(Deploy, ANatsOfThreeMayBeLost) {
         NatsServerOptions{.file = deployed("nats/cluster.conf"),
                           .flags = {"--cluster", routes[i]},
                           .variables = {{"NATS_NAME", "nats-" + std::to_string(i)},
+                                        {"NATS_ROUTE_PASSWORD", kPassword},
                                         {"NATS_PEER_1", routes[(i + 1) % 3]},
                                         {"NATS_PEER_2", routes[(i + 2) % 3]}}}));
     urls += (urls.empty() ? "" : ",") + servers.back()->url();
@@ -138,7 +188,7 @@ TEST(Deploy, ANatsOfThreeMayBeLost) {
     ASSERT_LT(std::chrono::steady_clock::now(), elected_by) << "they have no leader";
     ::poll(nullptr, 0, 50);
   }
-  RedisServerProcess redis({}, deployed("redis/single.conf"));
+  Redis redis("redis/single.conf");
   auto replica = Service("1").start(urls, redis.url(), {{"NATS_JS_REPLICAS", "3"}});
   ClusterLoad load(servers[1]->port(), 2, 50);
   load.run_for(500ms);
@@ -149,39 +199,87 @@ TEST(Deploy, ANatsOfThreeMayBeLost) {
 }
 
 TEST(Deploy, ARedisOfThreeMayBeLost) {
+  const Token token;
   NatsServerProcess nats({.file = deployed("nats/single.conf")});
-  const std::string file = deployed("redis/replicated.conf");
-  RedisServerProcess first({}, file);
+  Redis first("redis/replicated.conf");
+  const std::string place = "127.0.0.1 " + std::to_string(first.port());
   const RedisServerProcess::Words follow = {"--replicaof", "127.0.0.1",
                                             std::to_string(first.port())};
-  RedisServerProcess second(follow, file);
-  RedisServerProcess third(follow, file);
+  Redis second("redis/replicated.conf", follow);
+  Redis third("redis/replicated.conf", follow);
   first.ask_until({"INFO", "replication"}, "min_slaves_good_slaves:2");
 
-  std::ostringstream text;
-  text << std::ifstream(deployed("redis/sentinel.conf")).rdbuf();
-  const std::string watch =
-      replaced(text.str(), "10\\.0\\.0\\.1 6379", "127.0.0.1 " + std::to_string(first.port()));
+  const Filled files[3] = {Filled("redis/sentinel.conf", place),
+                           Filled("redis/sentinel.conf", place),
+                           Filled("redis/sentinel.conf", place)};
   std::vector<std::unique_ptr<RedisServerProcess>> sentinels;
   std::string places;
-  for (int i = 0; i < 3; ++i) {
-    const auto own = first.folder() / ("sentinel-" + std::to_string(i) + ".conf");
-    std::ofstream(own) << watch;
+  for (const Filled& own : files) {
     sentinels.push_back(
-        std::make_unique<RedisServerProcess>(RedisServerProcess::Words{own.string()}));
+        std::make_unique<RedisServerProcess>(RedisServerProcess::Words{own.path()}));
     places += (places.empty() ? "" : ",") + sentinels.back()->url().substr(8);
   }
   for (auto& sentinel : sentinels) {
     sentinel->ask_until({"INFO", "sentinel"}, "slaves=2,sentinels=3");
   }
 
-  auto replica = Service("1").start(nats.url(), "redis-sentinel://" + places + "/fairlead");
+  EXPECT_THAT(sentinels.front()->text({"SENTINEL", "FAILOVER", "fairlead"}), HasSubstr("NOPERM"))
+      << "who is not known may only ask";
+  auto replica = Service("1").start(
+      nats.url(), std::string("redis-sentinel://:") + kPassword + "@" + places + "/fairlead");
   ClusterLoad load(nats.port(), 2, 50);
   load.run_for(500ms);
   expect_jobs_run(load, *replica, 20);
   first.kill();
   sentinels.front()->ask_until({"INFO", "sentinel"}, "name=fairlead,status=ok");
   expect_jobs_run(load, *replica, 20);
+}
+
+// What a server says that must not start.
+std::string refusal(std::vector<std::string> words, const Variables& variables = {}) {
+  words.insert(words.begin(), {"timeout", "--signal=KILL", "30"});
+  edge::Child server(words, variables);
+  EXPECT_EQ(server.wait(), 1) << server.output();
+  return server.output();
+}
+
+TEST(Deploy, NoServerStartsBeforeItsSecretsAreSet) {
+  for (const char* name : {"redis/single.conf", "redis/replicated.conf"}) {
+    EXPECT_THAT(refusal({"redis-server", deployed(name)}), HasSubstr("'requirepass'")) << name;
+  }
+  EXPECT_THAT(refusal({"redis-server", deployed("redis/sentinel.conf"), "--sentinel"}),
+              HasSubstr("PASSWORD-IS-MISSING"));
+  for (const char* name : {"nats/single.conf", "nats/cluster.conf"}) {
+    EXPECT_THAT(refusal({"/usr/sbin/nats-server", "-c", deployed(name)}, {{"NATS_NAME", "n"}}),
+                HasSubstr("'NATS_TOKEN'"))
+        << name;
+  }
+}
+
+TEST(Deploy, NoReplicaServesOthersBeforeItsKeysAreSet) {
+  const Servers servers;
+  Variables variables = variables_in(deployed("systemd/serve.env"));
+  EXPECT_EQ(variables.at("FAIRLEAD_LISTEN_API"), "0.0.0.0:8081");
+  variables["FAIRLEAD_LISTEN_API"] = "0.0.0.0:0";
+  variables["FAIRLEAD_LISTEN_METRICS"] = "127.0.0.1:0";
+  variables["NATS_URL"] = servers.nats.url();
+  variables["REDIS_URL"] = servers.redis.url();
+  EXPECT_THAT(refusal({load::fairlead_program(), "serve"}, variables), HasSubstr("needs API keys"));
+}
+
+TEST(Deploy, NoReplicaStartsWithoutThePasswordOfItsRedis) {
+  const NatsServerProcess nats;
+  const Redis redis("redis/single.conf");
+  Variables variables = variables_in(deployed("systemd/serve.env"));
+  variables["NATS_URL"] = nats.url();
+  variables["REDIS_URL"] = redis.RedisServerProcess::url();
+  EXPECT_THAT(refusal({load::fairlead_program(), "serve"}, variables), HasSubstr("NOAUTH"));
+}
+
+TEST(Deploy, SystemdStartsAReplicaAgainHoweverOftenItFindsNoServers) {
+  Variables unit = variables_in(deployed("systemd/fairlead-serve@.service"));
+  EXPECT_EQ(unit["Restart"], "always");
+  EXPECT_EQ(unit["StartLimitIntervalSec"], "0") << "without it five times in ten seconds";
 }
 
 TEST(Deploy, SystemdUnderstandsTheUnit) {

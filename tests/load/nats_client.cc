@@ -1,6 +1,7 @@
 #include "tests/load/nats_client.h"
 
 #include <charconv>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -23,7 +24,9 @@ bool NatsClient::connect(const Endpoint& place) {
   connected_ = true;
   wire_->start([this](std::string_view bytes) { return take(bytes); },
                [this] { connected_ = false; });
-  wire_->send(fmt::format("CONNECT {{\"verbose\":false,\"name\":\"{}\"}}\r\n", name_));
+  const char* token = std::getenv("NATS_TOKEN");
+  const std::string secret = token ? fmt::format(",\"auth_token\":\"{}\"", token) : "";
+  wire_->send(fmt::format("CONNECT {{\"verbose\":false,\"name\":\"{}\"{}}}\r\n", name_, secret));
   for (size_t i = 0; i < subscriptions_.size(); ++i) {
     wire_->send(fmt::format("SUB {} {}\r\n", subscriptions_[i].subject, i));
   }
