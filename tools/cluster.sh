@@ -4,10 +4,10 @@ free_port() {
   python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# await_line FILE TEXT: waits up to ten seconds for a line with the text.
+# await_line FILE TEXT: waits up to half a minute for a line with the text.
 await_line() {
   local i
-  for ((i = 0; i < 100; i++)); do
+  for ((i = 0; i < 300; i++)); do
     grep -q "$2" "$1" 2>/dev/null && return
     sleep 0.1
   done
@@ -16,13 +16,19 @@ await_line() {
 }
 
 command_cluster() {
-  (($# == 0)) || fail "cluster takes no arguments"
-  ensure_build_packages
+  local program='' folder nats redis i
+  case $#:${1-} in
+    0:) ;;
+    2:--program) program=$2 ;;
+    *) fail "cluster takes no arguments but --program FILE" ;;
+  esac
   ensure_command nats-server nats-server
   ensure_command redis-server redis-server
-  build release fairlead
-  local program folder nats redis i
-  program=$(shown_path "$(program_path release fairlead)")
+  if [[ -z $program ]]; then
+    ensure_build_packages
+    build release fairlead
+    program=$(shown_path "$(program_path release fairlead)")
+  fi
   folder=$(mktemp -d "${TMPDIR:-/tmp}/fairlead-cluster.XXXXXX")
   nats=$(free_port)
   redis=$(free_port)

@@ -1,5 +1,9 @@
-// What docs/cluster.md says of running a cluster: replacing replicas under load, and coming back
-// from a backup.
+// What docs/cluster.md says of running a cluster: trying one, replacing replicas under load, and
+// coming back from a backup.
+#include <csignal>
+#include <filesystem>
+#include <regex>
+
 #include <gmock/gmock.h>
 
 #include "tests/cluster/cluster_load.h"
@@ -11,6 +15,52 @@ namespace fairlead::cluster {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::Each;
+using testing::ResultOf;
+
+// What the first group of the pattern is wherever it is found.
+std::vector<std::string> found_in(const std::string& text, const std::string& pattern) {
+  const std::regex regex(pattern);
+  return {std::sregex_token_iterator(text.begin(), text.end(), regex, 1), {}};
+}
+
+bool anybody_listens(const std::string& port) {
+  load::asio::io_context context;
+  load::asio::ip::tcp::socket socket(context);
+  boost::system::error_code error;
+  const auto loopback = load::asio::ip::address_v4::loopback();
+  socket.connect({loopback, static_cast<uint16_t>(std::stoi(port))}, error);
+  return !error;
+}
+
+TEST(Operations, AClusterToTryRunsThreeJobsAndIsGoneAfterCtrlC) {
+  const char* source = std::getenv("FAIRLEAD_SOURCE_DIR");
+  const auto dev = std::filesystem::path(source ? source : ".") / "dev";
+  // Where tests run in the background, interrupts may be ignored.
+  edge::Child cluster({"env", "--default-signal=INT", dev.string(), "cluster", "--program",
+                       std::filesystem::absolute(load::fairlead_program()).string()},
+                      {});
+  // There is an empty line before its advice; at the end all are.
+  std::string line;
+  for (int empty = 0; empty < 2 && !line.starts_with("Ctrl-C stops");) {
+    line = cluster.line();
+    if (line.empty()) ++empty;
+  }
+  EXPECT_EQ(found_in(cluster.output(), "job \\S+ over replica (\\d): .*SUCCEEDED"),
+            std::vector<std::string>({"1", "2", "3"}))
+      << cluster.output();
+  const auto folders = found_in(cluster.output(), "on port \\d+, in (\\S+)");
+  const auto ports = found_in(cluster.output(), "(?:port |127\\.0\\.0\\.1:)(\\d+)");
+  ASSERT_EQ(folders.size(), 1u);
+  EXPECT_TRUE(std::filesystem::exists(folders.front()));
+  EXPECT_GE(ports.size(), 8u) << "NATS, Redis, and two of each replica";
+  EXPECT_THAT(ports, Each(ResultOf(anybody_listens, true)));
+
+  cluster.signal(SIGINT);
+  EXPECT_EQ(cluster.wait(), 0);
+  EXPECT_FALSE(std::filesystem::exists(folders.front()));
+  EXPECT_THAT(ports, Each(ResultOf(anybody_listens, false)));
+}
 
 TEST(Operations, ReplicasAreReplacedOneByOneAndEveryJobRunsOnce) {
   Servers servers;
