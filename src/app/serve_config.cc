@@ -68,7 +68,14 @@ std::expected<store::redis::RedisOptions, Wrong> redis_of(const Settings& settin
 
 std::expected<std::optional<gate::KernelOptions>, Wrong> kernel_of(const Settings& settings,
                                                                    Environment& environment) {
-  if (!settings.has("safety-kernel")) return std::nullopt;
+  if (!settings.has("safety-kernel")) {
+    const char* missing = "no safety kernel is named (--safety-kernel, SAFETY_KERNEL_ADDR)";
+    if (environment.is_production()) {
+      return usage(fmt::format("{}: in production no job runs unjudged", missing));
+    }
+    environment.warn(fmt::format("{}: every job is allowed", missing));
+    return std::nullopt;
+  }
   gate::KernelOptions kernel;
   kernel.address = settings.text("safety-kernel");
   environment.read("CORDUM_GRPC_CLIENT_KEEPALIVE_TIME", kernel.keepalive_every);
@@ -76,6 +83,10 @@ std::expected<std::optional<gate::KernelOptions>, Wrong> kernel_of(const Setting
   if (settings.has("safety-kernel-ca")) {
     auto ca = read_text_file(settings.text("safety-kernel-ca"), kCaFileBytesMax);
     if (!ca) return failure(fmt::format("safety kernel's authority {}", ca.error().message));
+    if (ca->empty()) {
+      return failure(
+          fmt::format("safety kernel's authority {} is empty", settings.text("safety-kernel-ca")));
+    }
     kernel.tls_ca = *std::move(ca);
   } else if (environment.is_production() || environment.is_on("SAFETY_KERNEL_TLS_REQUIRED")) {
     return usage("a safety kernel must be asked over TLS here: --safety-kernel-ca FILE");
@@ -127,24 +138,31 @@ bool is_loopback(const HostPort& address) {
   return address.host.starts_with("127.") || address.host == "::1";
 }
 
-// What is asked for by variables that have no effect here is told: the operator may rely on it.
-void warn_of_missing_gates(Environment& environment) {
+// What variables ask for and is not done here is told, and refused where a gate would have to be
+// shut: the operator may rely on it.
+std::expected<void, Wrong> check_missing_gates(Environment& environment) {
   struct Gate {
     const char* name;
-    bool asked;
+    std::string_view usual;  // what it is when nothing is said
   };
-  auto asks = [&](const char* name, std::initializer_list<std::string_view> off) {
-    const std::string value = lower(environment.text(name));
-    return !value.empty() && std::ranges::find(off, value) == off.end();
-  };
-  for (Gate gate :
-       {Gate{"WORKER_READINESS_REQUIRED", environment.is_on("WORKER_READINESS_REQUIRED")},
-        Gate{"WORKER_ATTESTATION", asks("WORKER_ATTESTATION", {"off"})},
-        Gate{"CORDUM_SDK_HANDSHAKE", asks("CORDUM_SDK_HANDSHAKE", {"off"})},
-        Gate{"SCHEMA_ENFORCEMENT", asks("SCHEMA_ENFORCEMENT", {"off", "warn"})},
-        Gate{"OUTPUT_POLICY_ENABLED", environment.is_on("OUTPUT_POLICY_ENABLED")}}) {
-    if (gate.asked) environment.warn(fmt::format("{} is set, and has no effect here", gate.name));
+  for (Gate gate : {Gate{"WORKER_ATTESTATION", "off"}, Gate{"CORDUM_SDK_HANDSHAKE", "off"},
+                    Gate{"SCHEMA_ENFORCEMENT", "warn"}}) {
+    const std::string value = lower(environment.text(gate.name));
+    if (value == "enforce") {
+      return usage(fmt::format(
+          "{}=enforce cannot be kept: there is no such check here, and what it should stop would "
+          "pass; take it away to start without it",
+          gate.name));
+    }
+    if (value.empty() || value == "off" || value == gate.usual) continue;
+    environment.warn(fmt::format("{} is set, and has no effect here", gate.name));
   }
+  for (const char* name : {"WORKER_READINESS_REQUIRED", "OUTPUT_POLICY_ENABLED"}) {
+    if (environment.is_on(name)) {
+      environment.warn(fmt::format("{} is set, and has no effect here", name));
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -206,7 +224,9 @@ std::expected<ServeConfig, Wrong> serve_config_of(const Settings& settings,
   environment.read("REDIS_DATA_TTL_SECONDS", std::chrono::seconds(1), config.context_ttl);
   environment.read("REDIS_DATA_TTL", config.context_ttl);
   environment.read("SCHEDULER_CONFIG_RELOAD_INTERVAL", config.reload_every);
-  warn_of_missing_gates(environment);
+  if (auto gates = check_missing_gates(environment); !gates) {
+    return std::unexpected(std::move(gates.error()));
+  }
   std::ranges::copy(environment.warnings(), std::back_inserter(config.common.warnings));
   return config;
 }

@@ -32,7 +32,8 @@ struct ServeConfig {
 };
 
 // The variables have what the settings have no name for: how to reach NATS and Redis safely, under
-// the names of the Go services.
+// the names of the Go services. Those that ask for a gate which is not here are refused where it
+// would have to be shut, and so is production without a safety kernel.
 std::expected<ServeConfig, Wrong> serve_config_of(const Settings& settings,
                                                   const Variables& variables);
 

@@ -11,6 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -37,10 +38,18 @@ std::string refusal(const Variables& variables) {
 }
 
 Variables production(Variables more = {}) {
+  // Only read here; whether it is one is found out when the kernel is asked.
+  static const std::string authority = [] {
+    std::string path = testing::TempDir() + "fairlead-authority-" + std::to_string(::getpid());
+    std::ofstream(path) << "an authority";
+    return path;
+  }();
   Variables variables{{"CORDUM_ENV", "production"},
                       {"NATS_URL", "tls://nats:4222"},
                       {"NATS_TOKEN", "t"},
-                      {"REDIS_URL", "rediss://:p@redis:6379"}};
+                      {"REDIS_URL", "rediss://:p@redis:6379"},
+                      {"SAFETY_KERNEL_ADDR", "kernel:50051"},
+                      {"SAFETY_KERNEL_TLS_CA", authority}};
   for (auto& [name, value] : more) variables[name] = value;
   return variables;
 }
@@ -111,6 +120,36 @@ TEST(ServeConfig, WhatHasNoEffectHereIsToldOf) {
       right({{"WORKER_READINESS_REQUIRED", "true"}, {"OUTPUT_POLICY_ENABLED", "0"}});
   EXPECT_THAT(config.common.warnings, Contains(HasSubstr("WORKER_READINESS_REQUIRED")));
   EXPECT_THAT(config.common.warnings, Not(Contains(HasSubstr("OUTPUT_POLICY_ENABLED"))));
+}
+
+TEST(ServeConfig, AGateThatIsNotHereIsNotLeftOpenWhereItWouldHaveToBeShut) {
+  for (const char* gate : {"WORKER_ATTESTATION", "CORDUM_SDK_HANDSHAKE", "SCHEMA_ENFORCEMENT"}) {
+    EXPECT_THAT(refusal({{gate, "enforce"}}), HasSubstr(std::string(gate) + "=enforce")) << gate;
+    EXPECT_THAT(refusal({{gate, " Enforce "}}), HasSubstr(gate)) << gate;
+    EXPECT_EQ(refusal({{gate, "off"}}), "") << gate;
+    EXPECT_EQ(refusal({{gate, "warn"}}), "") << gate;
+  }
+  const ServeConfig config = right({{"WORKER_ATTESTATION", "warn"},
+                                    {"CORDUM_SDK_HANDSHAKE", "off"},
+                                    {"SCHEMA_ENFORCEMENT", "warn"}});
+  EXPECT_THAT(config.common.warnings, Contains(HasSubstr("WORKER_ATTESTATION is set")));
+  EXPECT_THAT(config.common.warnings, Not(Contains(HasSubstr("CORDUM_SDK_HANDSHAKE"))));
+  EXPECT_THAT(config.common.warnings, Not(Contains(HasSubstr("SCHEMA_ENFORCEMENT"))));
+}
+
+TEST(ServeConfig, WithoutASafetyKernelItIsToldThatEveryJobIsAllowed) {
+  EXPECT_THAT(right({}).common.warnings, ElementsAre(HasSubstr("every job is allowed")));
+  EXPECT_THAT(right({{"SAFETY_KERNEL_ADDR", "kernel:50051"}}).common.warnings,
+              Not(Contains(HasSubstr("every job is allowed"))));
+}
+
+TEST(ServeConfig, ProductionNamesItsSafetyKernel) {
+  EXPECT_THAT(refusal(production({{"SAFETY_KERNEL_ADDR", ""}})), HasSubstr("SAFETY_KERNEL_ADDR"));
+}
+
+TEST(ServeConfig, AnEmptyAuthorityIsNotTakenForAKernelWithoutTls) {
+  EXPECT_THAT(refusal(production({{"SAFETY_KERNEL_TLS_CA", "/dev/null"}})),
+              HasSubstr("/dev/null is empty"));
 }
 
 TEST(ServeConfig, ProductionNamesItsServers) {
