@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/bulk.h"
 #include "cli/output.h"
 #include "cli/verb.h"
 
@@ -68,25 +69,7 @@ int bulk(Call& call, const char* target, const char* done_word) {
   json::object filter;
   if (call.has("topic")) filter["topic"] = call.flag("topic");
   if (call.has("reason")) filter["reason_code"] = call.flag("reason");
-  const json::object body{{"filter", std::move(filter)},
-                          {"dry_run", call.has("dry-run")},
-                          {"max", call.count("max", 100)}};
-  const json::value answer = call.ask("POST", target, body);
-  if (call.output == Output::kJson) {
-    fmt::print("{}", pretty(answer));
-  } else if (call.output == Output::kId || call.has("dry-run")) {
-    for (const json::value& job : member(answer, "job_ids").as_array()) {
-      fmt::print("{}\n", std::string_view(job.as_string()));
-    }
-  } else {
-    const json::value& done = member(answer, "done");
-    const size_t count = done.is_array() ? done.get_array().size() : 0;
-    fmt::print("{} of {} {}\n", count, text_at(answer, "matched"), done_word);
-  }
-  if (text_at(answer, "more") == "true")
-    fmt::print(stderr, "there are more: give a larger --max\n");
-  const json::value& failed = member(answer, "failed");
-  return failed.is_array() && !failed.get_array().empty() ? kFailed : kDone;
+  return run_bulk(call, {target, {{"filter", std::move(filter)}}, "done", done_word});
 }
 
 int retry(Call& call) {

@@ -5,6 +5,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include "cli/bulk.h"
 #include "cli/job_calls.h"
 #include "cli/output.h"
 #include "cli/verb.h"
@@ -139,23 +140,9 @@ int cancel_by_filter(Call& call) {
     for (const std::string& state : call.list("state")) states.emplace_back(state);
     filter["state"] = std::move(states);
   }
-  json::object body{{"filter", std::move(filter)},
-                    {"dry_run", call.has("dry-run")},
-                    {"max", call.count("max", 100)}};
+  json::object body{{"filter", std::move(filter)}};
   if (call.has("reason")) body["reason"] = call.flag("reason");
-  const json::value answer = call.ask("POST", "/api/v1/jobs/cancel", body);
-  if (call.output == Output::kJson) {
-    fmt::print("{}", pretty(answer));
-  } else if (call.output == Output::kId || call.has("dry-run")) {
-    for (const json::value& job : member(answer, "job_ids").as_array()) {
-      fmt::print("{}\n", std::string_view(job.as_string()));
-    }
-  } else {
-    fmt::print("{} of {} cancelled\n", text_at(answer, "cancelled"), text_at(answer, "matched"));
-  }
-  if (text_at(answer, "more") == "true")
-    fmt::print(stderr, "there are more: give a larger --max\n");
-  return kDone;
+  return run_bulk(call, {"/api/v1/jobs/cancel", std::move(body), "cancelled", "cancelled"});
 }
 
 int cancel(Call& call) {

@@ -34,9 +34,11 @@ class OtherGateway {
   ~OtherGateway() { end(); }
 
   // What it was asked last, when it has answered all.
-  Asked asked() {
+  Asked asked() { return every().back(); }
+  // What it was asked, call by call.
+  const std::vector<Asked>& every() {
     end();
-    return {call_.substr(0, call_.find(" HTTP/")), call_.substr(call_.find("\r\n\r\n") + 4)};
+    return asked_;
   }
   std::string head() {
     end();
@@ -68,12 +70,15 @@ class OtherGateway {
     const std::string reply = "HTTP/1.1 " + std::to_string(status) +
                               " So\r\nContent-Length: " + std::to_string(body.size()) +
                               "\r\nConnection: close\r\n\r\n" + body;
+    asked_.push_back(
+        {call_.substr(0, call_.find(" HTTP/")), call_.substr(call_.find("\r\n\r\n") + 4)});
     EXPECT_EQ(::write(client, reply.data(), reply.size()), static_cast<ssize_t>(reply.size()));
     ::close(client);
   }
 
   edge::Loopback listener_;
-  std::string call_;
+  std::string call_;  // the last
+  std::vector<Asked> asked_;
   std::thread thread_;
 };
 
