@@ -149,15 +149,15 @@ void Call::refuse(const Answer& answer) const {
   throw Problem{denied ? kDenied : kFailed, std::move(message), denied};
 }
 
-void Call::no_server(const Error& error) const {
-  throw Problem{error.code == ErrorCode::kUnknown ? kTimedOut : kFailed,
-                no_server_line(dialect, client.endpoint().url, error)};
+void Call::no_server(const NoAnswer& none) const {
+  throw Problem{none.why == NoAnswer::Why::kTooLate ? kTimedOut : kFailed,
+                no_server_line(dialect, client.endpoint().url, none)};
 }
 
-std::string no_server_line(const Dialect& dialect, const std::string& url, const Error& error) {
-  if (error.code != ErrorCode::kUnavailable) return error.message;
+std::string no_server_line(const Dialect& dialect, const std::string& url, const NoAnswer& none) {
+  if (none.why != NoAnswer::Why::kNobody) return none.message;
   return fmt::format(
-      "no server at {} ({}); start one: fairlead up, or name another: {}", url, error.message,
+      "no server at {} ({}); start one: fairlead up, or name another: {}", url, none.message,
       dialect.cordumctl ? "--gateway URL or CORDUM_GATEWAY" : "--server URL or FAIRLEAD_API");
 }
 

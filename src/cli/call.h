@@ -61,10 +61,10 @@ struct Call {
   // `target` has a query.
   json::array ask_list(const std::string& target, bool every_page) const;
   [[noreturn]] void refuse(const Answer& answer) const;
-  [[noreturn]] void no_server(const Error& error) const;
+  [[noreturn]] void no_server(const NoAnswer& none) const;
 };
 
 // A missing server, in one line that says how to start one.
-std::string no_server_line(const Dialect& dialect, const std::string& url, const Error& error);
+std::string no_server_line(const Dialect& dialect, const std::string& url, const NoAnswer& none);
 
 }  // namespace fairlead::cli

@@ -72,7 +72,7 @@ Finding look_at_server(Patient& patient) {
   const std::string& url = patient.call.client.endpoint().url;
   auto health = patient.call.client.call("GET", "/readyz");
   if (!health) {
-    const bool absent = health.error().code == ErrorCode::kUnavailable;
+    const bool absent = health.error().why == NoAnswer::Why::kNobody;
     return {State::kFail, no_server_line(patient.call.dialect, url, health.error()),
             absent ? server_for(url) : ""};
   }

@@ -33,6 +33,10 @@ constexpr auto kToken = asio::as_tuple(asio::use_awaitable);
 constexpr size_t kAnswerBytesMax = 256 << 20;
 constexpr size_t kEventBytesMax = 16 << 20;
 
+std::unexpected<NoAnswer> fail(NoAnswer::Why why, std::string message) {
+  return std::unexpected(NoAnswer{why, std::move(message)});
+}
+
 struct Place {
   bool tls = false;
   std::string host;
@@ -40,7 +44,7 @@ struct Place {
   std::string prefix;  // of paths, for a server behind another
 };
 
-Result<Place> parse_url(std::string_view url) {
+std::expected<Place, NoAnswer> parse_url(std::string_view url) {
   Place place;
   std::string_view rest = url;
   if (rest.starts_with("https://")) {
@@ -49,7 +53,7 @@ Result<Place> parse_url(std::string_view url) {
   } else if (rest.starts_with("http://")) {
     rest.remove_prefix(7);
   } else if (rest.find("://") != rest.npos) {
-    return fail(ErrorCode::kInvalid,
+    return fail(NoAnswer::Why::kWrong,
                 fmt::format("'{}' is no address of a server: http://host:8081", url));
   }
   const size_t slash = std::min(rest.find('/'), rest.size());
@@ -64,7 +68,7 @@ Result<Place> parse_url(std::string_view url) {
   }
   place.port = colon == rest.npos ? place.tls ? "443" : "80" : std::string(rest.substr(colon + 1));
   if (place.host.empty() || place.port.empty()) {
-    return fail(ErrorCode::kInvalid,
+    return fail(NoAnswer::Why::kWrong,
                 fmt::format("'{}' is no address of a server: http://host:8081", url));
   }
   return place;
@@ -120,8 +124,8 @@ class HttpClient::Core {
 
   // Runs one exchange to its end.
   template <class Exchange>
-  Result<Answer> run(Exchange exchange) {
-    Result<Answer> result = fail(ErrorCode::kUnavailable, "it did not end");
+  Answered run(Exchange exchange) {
+    Answered result = fail(NoAnswer::Why::kNobody, "it did not end");
     context_.restart();
     asio::co_spawn(
         context_, [&]() -> asio::awaitable<void> { result = co_await exchange(); },
@@ -132,7 +136,7 @@ class HttpClient::Core {
 
   // Connects and calls `use` with the stream.
   template <class Use>
-  asio::awaitable<Result<Answer>> with_stream(const Place& place, Duration patience, Use use) {
+  asio::awaitable<Answered> with_stream(const Place& place, Duration patience, Use use) {
     tcp::resolver resolver(context_);
     auto [unknown, found] = co_await resolver.async_resolve(place.host, place.port, kToken);
     if (unknown) co_return nobody(unknown);
@@ -148,7 +152,7 @@ class HttpClient::Core {
     if (!endpoint_.ca_file.empty()) {
       tls.load_verify_file(endpoint_.ca_file, error);
       if (error) {
-        co_return fail(ErrorCode::kInvalid,
+        co_return fail(NoAnswer::Why::kWrong,
                        fmt::format("cannot read {}: {}", endpoint_.ca_file, error.message()));
       }
     } else if (!endpoint_.insecure) {
@@ -161,8 +165,9 @@ class HttpClient::Core {
     }
     SSL_set_tlsext_host_name(secure.native_handle(), place.host.c_str());
     auto [untrusted] = co_await secure.async_handshake(ssl::stream_base::client, kToken);
+    if (untrusted == beast::error::timeout) co_return too_late();
     if (untrusted) {
-      co_return fail(ErrorCode::kInvalid,
+      co_return fail(NoAnswer::Why::kWrong,
                      fmt::format("no TLS with {}: {}; {} FILE names the authority that signed its "
                                  "certificate",
                                  endpoint_.url, untrusted.message(), endpoint_.ca_flag));
@@ -192,18 +197,24 @@ class HttpClient::Core {
     return made;
   }
 
-  static std::unexpected<Error> nobody(const boost::system::error_code& error) {
-    return fail(ErrorCode::kUnavailable, error.message());
+  static std::unexpected<NoAnswer> nobody(const boost::system::error_code& error) {
+    if (error == beast::error::timeout) return too_late();
+    return fail(NoAnswer::Why::kNobody, error.message());
   }
-  static std::unexpected<Error> broken(const boost::system::error_code& error) {
-    if (error == beast::error::timeout) {
-      return fail(ErrorCode::kUnknown, "the server did not answer in time");
-    }
-    if (error.category() == bhttp::make_error_code(bhttp::error::end_of_stream).category()) {
-      return fail(ErrorCode::kInvalid,
+  static std::unexpected<NoAnswer> broken(const boost::system::error_code& error) {
+    if (error == beast::error::timeout) return too_late();
+    const bool ended =
+        error == bhttp::error::end_of_stream || error == bhttp::error::partial_message;
+    if (!ended &&
+        error.category() == bhttp::make_error_code(bhttp::error::bad_version).category()) {
+      return fail(NoAnswer::Why::kWrong,
                   "what answers there is not the API of a server: " + error.message());
     }
-    return fail(ErrorCode::kUnknown, "the connection ended: " + error.message());
+    return fail(NoAnswer::Why::kBroken,
+                "the connection ended before the answer came: " + error.message());
+  }
+  static std::unexpected<NoAnswer> too_late() {
+    return fail(NoAnswer::Why::kTooLate, "the server did not answer in time");
   }
 
   asio::io_context& context() { return context_; }
@@ -217,13 +228,13 @@ HttpClient::HttpClient(Endpoint endpoint)
     : endpoint_(std::move(endpoint)), core_(std::make_unique<Core>(endpoint_)) {}
 HttpClient::~HttpClient() = default;
 
-Result<Answer> HttpClient::call(std::string_view method, std::string_view target, std::string body,
-                                std::optional<Duration> patience) {
+Answered HttpClient::call(std::string_view method, std::string_view target, std::string body,
+                          std::optional<Duration> patience) {
   auto place = parse_url(endpoint_.url);
   if (!place) return std::unexpected(place.error());
   const Duration at_most = std::min(patience.value_or(endpoint_.patience), endpoint_.patience);
   Core::Request request = core_->request(*place, method, target, std::move(body));
-  auto use = [&](auto& stream, beast::tcp_stream& lowest) -> asio::awaitable<Result<Answer>> {
+  auto use = [&](auto& stream, beast::tcp_stream& lowest) -> asio::awaitable<Answered> {
     lowest.expires_after(at_most);
     auto [unsent, sent_bytes] = co_await bhttp::async_write(stream, request, kToken);
     (void)sent_bytes;
@@ -239,16 +250,15 @@ Result<Answer> HttpClient::call(std::string_view method, std::string_view target
   return core_->run([&] { return core_->with_stream(*place, at_most, use); });
 }
 
-Result<Answer> HttpClient::stream(std::string_view target, std::string_view last_event_id,
-                                  Duration at_most, const Take& take,
-                                  std::optional<Duration> patience) {
+Answered HttpClient::stream(std::string_view target, std::string_view last_event_id,
+                            Duration at_most, const Take& take, std::optional<Duration> patience) {
   auto place = parse_url(endpoint_.url);
   if (!place) return std::unexpected(place.error());
   const Duration to_open = std::min(patience.value_or(endpoint_.patience), endpoint_.patience);
   Core::Request request = core_->request(*place, "GET", target, {});
   request.set(bhttp::field::accept, "text/event-stream");
   if (!last_event_id.empty()) request.set("Last-Event-ID", std::string(last_event_id));
-  auto use = [&](auto& stream, beast::tcp_stream& lowest) -> asio::awaitable<Result<Answer>> {
+  auto use = [&](auto& stream, beast::tcp_stream& lowest) -> asio::awaitable<Answered> {
     lowest.expires_after(to_open);
     auto [unsent, sent_bytes] = co_await bhttp::async_write(stream, request, kToken);
     (void)sent_bytes;
@@ -277,13 +287,13 @@ Result<Answer> HttpClient::stream(std::string_view target, std::string_view last
       auto [ended, count] = co_await bhttp::async_read_some(stream, buffer, parser, kToken);
       (void)count;
       if (!events.add(std::exchange(parser.get().body(), {}))) {
-        co_return fail(ErrorCode::kInvalid, "the server sends an event without end");
+        co_return fail(NoAnswer::Why::kWrong, "the server sends an event without end");
       }
       while (auto event = events.next()) {
         if (!take(*event)) co_return answer;
       }
       if (ended == beast::error::timeout) {
-        co_return fail(ErrorCode::kCancelled, "the time is over");
+        co_return fail(NoAnswer::Why::kTimeOver, "the time is over");
       }
       if (ended) break;
     }

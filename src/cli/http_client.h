@@ -1,6 +1,7 @@
 // Calls to the API of a server. One thread; every call waits for its answer, with a bound.
 #pragma once
 
+#include <expected>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
 #include "base/time.h"
 
 namespace fairlead::cli {
@@ -31,6 +31,21 @@ struct Answer {
   bool good() const { return status >= 200 && status < 300; }
 };
 
+// Why there is no answer, and a line for people.
+struct NoAnswer {
+  enum class Why {
+    kNobody,    // nobody answers there
+    kWrong,     // the address or a file makes no sense, or what answers does not speak HTTP
+    kTooLate,   // nothing came in time; what was asked may be done
+    kBroken,    // the connection ended; what was asked may be done
+    kTimeOver,  // of a stream: as long as it was wanted
+  };
+  Why why = Why::kNobody;
+  std::string message;
+};
+
+using Answered = std::expected<Answer, NoAnswer>;
+
 // One event of a stream.
 struct Event {
   std::string id;
@@ -45,18 +60,16 @@ class HttpClient {
 
   const Endpoint& endpoint() const { return endpoint_; }
 
-  // `target` is a path with its query. kUnavailable: nobody answers there; kInvalid: the address
-  // makes no sense, or what answers does not speak HTTP; kUnknown: it did not answer in time, or
-  // the connection ended. `patience` may be less than the endpoint's.
-  Result<Answer> call(std::string_view method, std::string_view target, std::string body = {},
-                      std::optional<Duration> patience = {});
+  // `target` is a path with its query. `patience` may be less than the endpoint's.
+  Answered call(std::string_view method, std::string_view target, std::string body = {},
+                std::optional<Duration> patience = {});
 
   // Reads events until `take` has enough (answers false), the stream ends or `at_most` is over
-  // (zero: there is no bound). The answer is that of a server that opened no stream. kCancelled:
-  // the time is over. `patience` is for the stream to open.
+  // (zero: there is no bound). The answer is that of a server that opened no stream. kTimeOver:
+  // `at_most` is over. `patience` is for the stream to open.
   using Take = std::function<bool(const Event&)>;
-  Result<Answer> stream(std::string_view target, std::string_view last_event_id, Duration at_most,
-                        const Take& take, std::optional<Duration> patience = {});
+  Answered stream(std::string_view target, std::string_view last_event_id, Duration at_most,
+                  const Take& take, std::optional<Duration> patience = {});
 
   // Lets time pass.
   void pause(Duration duration);

@@ -77,7 +77,7 @@ std::string follow(const Call& call, const std::string& job, Duration at_most,
     const Duration slice = std::min(left, kLookEvery);
     auto answer = call.client.stream(job_path(job, "/stream"), last_event, slice, take, left);
     if (answer && !answer->good()) call.refuse(*answer);
-    if (!answer && answer.error().code == ErrorCode::kCancelled) {
+    if (!answer && answer.error().why == NoAnswer::Why::kTimeOver) {
       auto looked = call.client.call("GET", job_path(job), {}, left);
       boost::system::error_code error;
       const json::value now = json::parse(looked ? looked->body : "", error);
@@ -87,7 +87,8 @@ std::string follow(const Call& call, const std::string& job, Duration at_most,
     if (is_over(state)) break;
     // The server may be restarting.
     if (++in_vain > kReopenMax || (!answer && last_event.empty())) {
-      call.no_server(answer ? Error{ErrorCode::kUnavailable, "the stream ended"} : answer.error());
+      call.no_server(answer ? NoAnswer{NoAnswer::Why::kNobody, "the stream ended"}
+                            : answer.error());
     }
     call.client.pause(std::min(left, Duration(std::chrono::milliseconds(250))));
   }

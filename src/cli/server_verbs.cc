@@ -33,16 +33,18 @@ int status(Call& call) {
       live += fmt::format("{}{} {}", live.empty() ? "" : ", ", text_at(jobs, name), name);
     }
     for (const char* name : {"succeeded", "failed", "denied", "cancelled", "timeout"}) {
+      if (!member(jobs, name).is_number()) continue;  // they are not counted by tenant
       over += fmt::format("{}{} {}", over.empty() ? "" : ", ", text_at(jobs, name), name);
     }
     const auto up = std::chrono::seconds(static_cast<int64_t>(number_at(body, "uptime_seconds")));
+    over += over.empty() ? "-" : " (as long as they are kept)";
     fmt::print("{}", listing({{"Server", call.client.endpoint().url},
                               {"Version", text_at(build, "version")},
                               {"Commit", text_at(build, "commit")},
                               {"Up", short_time(up)},
                               {"Workers", text_at(member(body, "workers"), "count")},
                               {"Jobs now", live},
-                              {"Ended since start", over}}));
+                              {"Jobs ended", over}}));
   }
   return kDone;
 }
@@ -69,7 +71,7 @@ int tail(Call& call) {
     if (bounded && left <= Duration::zero()) return kDone;
     auto answer = call.client.stream("/api/v1/stream", last_event, left, take);
     if (answer && !answer->good()) call.refuse(*answer);
-    if (!answer && answer.error().code == ErrorCode::kCancelled) return kDone;
+    if (!answer && answer.error().why == NoAnswer::Why::kTimeOver) return kDone;
     opened |= answer.has_value();
     if (!opened) call.no_server(answer.error());  // it was never there
     if (!std::exchange(told, true)) {

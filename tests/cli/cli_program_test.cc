@@ -161,6 +161,25 @@ TEST_F(CliProgram, AServerThatIsNotThereIsOneClearLine) {
             "up, or name another: --server URL or FAIRLEAD_API\n");
 }
 
+// A server that was there and is gone before it has answered.
+TEST(CliProgramAlone, AConnectionThatBreaksIsAFailureAndNoTimeout) {
+  for (const bool reset : {true, false}) {
+    edge::Loopback server;
+    std::thread serving([&] {
+      const int client = server.accept();
+      char asked[4096];
+      EXPECT_GT(::read(client, asked, sizeof(asked)), 0);
+      const linger at_once{.l_onoff = reset, .l_linger = 0};
+      ::setsockopt(client, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+      ::close(client);
+    });
+    const Ran ran = run_at(server.url(), "cli_program", {"status"});
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_THAT(ran.output, HasSubstr("the connection ended before the answer came"));
+    serving.join();
+  }
+}
+
 TEST_F(CliProgram, WrongWordsExitWithTwo) {
   EXPECT_EQ(run({"job", "submit"}).exit_code, 2);
   EXPECT_EQ(run({"status", "-o", "xml"}).exit_code, 2);
