@@ -32,8 +32,29 @@ std::string fitted(const std::string& text) {
   return out;
 }
 
-std::string rate(double now, double before, double seconds) {
-  return seconds > 0 ? fmt::format("{:.1f}/s", std::max(0.0, now - before) / seconds) : "-";
+using Number = std::optional<double>;
+
+Number said(const json::value& value, std::string_view name) {
+  if (!member(value, name).is_number()) return std::nullopt;
+  return number_at(value, name);
+}
+
+std::string shown(Number number) {
+  return number ? fmt::format("{}", *number) : "-";
+}
+
+// Of those that are said; nothing when none is.
+Number sum(const json::value& value, std::initializer_list<std::string_view> names) {
+  Number total;
+  for (std::string_view name : names) {
+    if (const Number one = said(value, name)) total = total.value_or(0) + *one;
+  }
+  return total;
+}
+
+std::string rate(Number now, Number before, double seconds) {
+  if (!now || !before || seconds <= 0) return "-";
+  return fmt::format("{:.1f}/s", std::max(0.0, *now - *before) / seconds);
 }
 
 }  // namespace
@@ -48,25 +69,23 @@ std::string TopScreen::draw(const json::value& status, const json::value& queues
   std::string out = fmt::format(
       "fairlead {}  up {}  workers {}  running {}  pending {}  succeeded {}  failed {}\n\n",
       text_at(member(status, "build"), "version"), short_time(up),
-      text_at(member(status, "workers"), "count"),
-      number_at(jobs, "running") + number_at(jobs, "dispatched"),
-      number_at(jobs, "pending") + number_at(jobs, "scheduled") + number_at(jobs, "retrying"),
-      text_at(jobs, "succeeded"), text_at(jobs, "failed"));
+      shown(said(member(status, "workers"), "count")), shown(sum(jobs, {"running", "dispatched"})),
+      shown(sum(jobs, {"pending", "scheduled", "retrying"})), shown(said(jobs, "succeeded")),
+      shown(said(jobs, "failed")));
 
   Table topics({"TOPIC", "WAITING", "RUNNING", "OLDEST", "IN", "OUT", "DONE"});
   for (const json::value& queue : items_of(queues)) {
     const json::value& counts = member(queue, "counts");
-    const double received = number_at(queue, "received_total");
-    const double completed = number_at(queue, "completed_total");
+    const Number received = said(queue, "received_total");
+    const Number completed = said(queue, "completed_total");
     Seen& before = before_[text_at(queue, "topic")];
-    const double waiting = number_at(counts, "PENDING") + number_at(counts, "SCHEDULED") +
-                           number_at(counts, "RETRYING");
+    const Number waiting = sum(counts, {"PENDING", "SCHEDULED", "RETRYING"});
     const auto oldest =
         std::chrono::seconds(static_cast<int64_t>(number_at(queue, "oldest_age_seconds")));
-    topics.add({text_at(queue, "topic"), fmt::format("{}", waiting),
-                fmt::format("{}", number_at(counts, "RUNNING") + number_at(counts, "DISPATCHED")),
-                waiting > 0 ? short_time(oldest) : "-", rate(received, before.received, seconds),
-                rate(completed, before.completed, seconds), fmt::format("{}", completed)});
+    topics.add({text_at(queue, "topic"), shown(waiting),
+                shown(sum(counts, {"RUNNING", "DISPATCHED"})),
+                waiting > 0.0 ? short_time(oldest) : "-", rate(received, before.received, seconds),
+                rate(completed, before.completed, seconds), shown(completed)});
     before = {received, completed};
   }
   out += topics.text() + "\n";

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "tests/cli/cli_program.h"
+#include "tests/cli/other_gateway.h"
 #include "tests/edge/loopback.h"
 
 namespace fairlead::http {
@@ -55,6 +56,18 @@ TEST_F(CliScreen, TopOnADumbTerminalIsPlainText) {
       {"script", "-qfec", program() + " top --every 100ms --server " + url(), "/dev/null"},
       {{"TERM", "dumb"}});
   EXPECT_THAT(until_twice(top, "TOPIC"), Not(HasSubstr("\x1b")));
+}
+
+// A key that sees one tenant is not told what all of them together do.
+TEST(CliTop, WhatTheServerDoesNotSayIsADashAndNotZero) {
+  OtherGateway server({{R"({"uptime_seconds":1,"build":{"version":"1"}})", 200},
+                       {R"({"items":[{"topic":"job.default","counts":{"PENDING":2,"RUNNING":1},
+                           "oldest_age_seconds":3}]})",
+                        200},
+                       {R"({"items":[]})", 200}});
+  const std::string shown = run_at(server.url(), "cli_program", {"top", "--once"}).output;
+  EXPECT_THAT(shown, HasSubstr("workers -  running -  pending -  succeeded -  failed -"));
+  EXPECT_THAT(shown, testing::ContainsRegex("job.default +2 +1 +3s +- +- +-\n"));
 }
 
 TEST(CliTail, GoesOnWhereItWasWhenTheServerIsThereAgain) {
