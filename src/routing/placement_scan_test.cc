@@ -1,5 +1,5 @@
 // Holds the indexed registry against a plain one that keeps everything in lists, recounts at every
-// question, and picks by the seeds' formula word by word.
+// question, and picks by the formula as it is written down.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -29,6 +29,8 @@ struct PlainWorker {
   std::vector<int32_t> row;
   size_t beats_before = 0;
   bool ever_active = false;
+  // A job could not be handed to it since it was heard.
+  bool refused = false;
   int32_t ghosts = 0;
   int32_t ended = 0;
   // Job to the heartbeats that had come when it was held.
@@ -54,6 +56,7 @@ struct PlainWorker {
   void heard() {
     row.push_back(report.active_jobs);
     ended = 0;
+    refused = false;
     ever_active |= report.active_jobs > 0;
     int32_t missing = 0;
     if (row.size() >= limits::kGhostHeartbeats) {
@@ -75,9 +78,12 @@ struct PlainWorker {
     row.clear();
     ghosts = 0;
     ended = 0;
+    refused = false;
   }
 
-  // isOverloaded of the seeds.
+  bool can_take() const { return present && !refused && !is_overloaded(); }
+
+  // As it is written down.
   bool is_overloaded() const {
     if (int32_t capacity = report.max_parallel_jobs; capacity > 0) {
       double utilization = static_cast<double>(load()) / static_cast<double>(capacity);
@@ -106,15 +112,14 @@ class PlainRegistry {
     PlainWorker& worker = workers_[report.id];
     report.ready_topics = worker.present ? worker.report.ready_topics : introduced_[report.id];
     introduced_.erase(report.id);
-    bool could = worker.present && now - worker.last_seen <= kTtl && !worker.is_overloaded() &&
+    bool could = worker.can_take() && now - worker.last_seen <= kTtl &&
                  worker.report.pool == report.pool && worker.report.labels == report.labels;
     worker.present = true;
     worker.expires = true;
     worker.report = report;
     worker.last_seen = now;
     worker.heard();
-    bool can = !worker.is_overloaded();
-    return can && !could ? HeartbeatEffect::kOpened : HeartbeatEffect::kRefreshed;
+    return worker.can_take() && !could ? HeartbeatEffect::kOpened : HeartbeatEffect::kRefreshed;
   }
 
   void hold(const JobId& job, const WorkerId& id) {
@@ -137,6 +142,11 @@ class PlainRegistry {
     if (ours) return release(job);
     auto known = workers_.find(id);
     if (known != workers_.end() && known->second.present) ++known->second.ended;
+  }
+
+  void refuse(const WorkerId& id) {
+    auto known = workers_.find(id);
+    if (known != workers_.end() && known->second.present) known->second.refused = true;
   }
 
   void introduce(const WorkerId& id, const std::vector<std::string>& topics) {
@@ -173,19 +183,24 @@ class PlainRegistry {
              std::ranges::find(excluded, worker.report.id) == excluded.end();
     };
     if (auto it = workers_.find(WorkerId(route.preferred_worker)); it != workers_.end()) {
-      if (eligible(it->second) && !it->second.is_overloaded()) return route.preferred_worker;
+      if (eligible(it->second) && it->second.can_take()) return route.preferred_worker;
     }
 
-    const PlainWorker* best = nullptr;
-    bool any = false;
+    std::vector<const PlainWorker*> all;
     for (const auto& [id, worker] : workers_) {
-      if (!eligible(worker)) continue;
-      any = true;
-      if (worker.is_overloaded()) continue;
-      if (best == nullptr || before(worker, *best)) best = &worker;
+      if (eligible(worker)) all.push_back(&worker);
+    }
+    if (all.empty()) return "no_workers";
+    const PlainWorker* best = nullptr;
+    for (const PlainWorker* worker : all) {
+      if (!worker->can_take()) continue;
+      if (best == nullptr || before(*worker, *best)) best = worker;
     }
     if (best) return best->report.id.str();
-    return any ? "pool_overloaded" : "no_workers";
+    if (!std::ranges::all_of(all, &PlainWorker::refused)) return "pool_overloaded";
+    // The last resort.
+    auto first = std::ranges::find_if(all, [](auto* worker) { return !worker->is_overloaded(); });
+    return first == all.end() ? "pool_overloaded" : (*first)->report.id.str();
   }
 
   const std::map<WorkerId, PlainWorker>& workers() const { return workers_; }
@@ -227,7 +242,7 @@ class Life {
 
   void step() {
     now_ += std::chrono::milliseconds(draw(200));
-    switch (draw(12)) {
+    switch (draw(13)) {
       case 0:
       case 1:
       case 2:
@@ -242,8 +257,10 @@ class Life {
         hold_anywhere();
         break;
       case 7:
-      case 8:
         release();
+        break;
+      case 8:
+        end();
         break;
       case 9:
         sweep();
@@ -254,10 +271,15 @@ class Life {
       case 11:
         leave();
         break;
+      case 12:
+        refuse();
+        break;
     }
     if (draw(20) == 0) compare_workers();
     if (draw(20) == 0) compare_explanation();
   }
+
+  int last_resorts() const { return last_resorts_; }
 
  private:
   uint32_t draw(uint32_t below) { return random_() % below; }
@@ -312,6 +334,7 @@ class Life {
     std::string answer = picked ? picked->worker.str() : to_string(picked.error().code);
     ASSERT_EQ(answer, plain_.pick(route, excluded));
     if (!picked) return;
+    if (plain_.workers().at(picked->worker).refused) ++last_resorts_;
     JobId job = some_job();
     registry_.hold(job, picked->worker);
     plain_.hold(job, picked->worker);
@@ -335,6 +358,12 @@ class Life {
     WorkerId worker = some_worker();
     registry_.ended(job, worker);
     plain_.end(job, worker);
+  }
+
+  void refuse() {
+    WorkerId worker = some_worker();
+    registry_.refused(worker);
+    plain_.refuse(worker);
   }
 
   void sweep() {
@@ -371,7 +400,8 @@ class Life {
       ASSERT_EQ(view->held, plain.held());
       ASSERT_EQ(view->ghosts, plain.ghosts);
       ASSERT_EQ(view->load, plain.load());
-      ASSERT_EQ(view->overloaded, plain.is_overloaded());
+      ASSERT_EQ(view->overloaded, !plain.can_take());
+      ASSERT_EQ(view->refused, plain.refused);
       ASSERT_EQ(view->score, plain.plain_score());
       ASSERT_EQ(view->free_slots, plain.free_capacity());
       ASSERT_EQ(registry_.alive(id, now_), now_ - plain.last_seen <= PlainRegistry::kTtl);
@@ -408,6 +438,7 @@ class Life {
   MonotonicTime now_ = at(1000);
   WorkerRegistry registry_{PlainRegistry::kTtl};
   PlainRegistry plain_;
+  int last_resorts_ = 0;
 };
 
 }  // namespace
@@ -420,6 +451,7 @@ TEST_P(PlacementIndex, AgreesWithAPlainScanThroughARandomLife) {
     life.step();
     if (HasFatalFailure()) FAIL() << "at step " << step;
   }
+  EXPECT_GT(life.last_resorts(), 0) << "nothing was handed to a worker that had refused";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, PlacementIndex, testing::Range(1u, 13u));
