@@ -170,6 +170,23 @@ std::expected<Config, Wrong> config_of(const Settings& settings) {
   return config;
 }
 
+std::expected<Settings, Wrong> in_force(Settings settings) {
+  if (!settings.has("timeouts")) return settings;
+  const std::string path = settings.text("timeouts");
+  auto file = read_timeouts(path);
+  const bool missing = !file && file.error().code != ErrorCode::kInvalid;
+  // A replica of a cluster does without.
+  if (missing && settings.verb() == Verb::kServe) return settings;
+  if (!file) return std::unexpected(Wrong{kFailure, file.error().message});
+  auto set = [&](std::string_view name, Duration time) {
+    settings.set(name, {fmt::format("{}", std::chrono::duration<double>(time).count()),
+                        Source::kFile, path});
+  };
+  set("dispatch-timeout", file->timeouts.dispatch);
+  set("running-timeout", file->timeouts.running);
+  return settings;
+}
+
 LogStyle log_style_of(const Settings& settings) {
   const std::string& level = settings.text("log-level");
   LogStyle style;

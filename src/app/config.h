@@ -74,6 +74,9 @@ struct Config {
 // Reads what must be read before anything is opened: certificates and timeouts.
 std::expected<Config, Wrong> config_of(const Settings& settings);
 
+// The settings with the times of a timeouts file, where one is named, as their values.
+std::expected<Settings, Wrong> in_force(Settings settings);
+
 struct LogStyle {
   bool json = false;
   Log::Level level = Log::Level::kInfo;

@@ -205,6 +205,7 @@ int show_settings(Words args) {
     json = *format == "json";
   }
   auto settings = resolve(verb, flags);
+  if (settings) settings = in_force(*std::move(settings));
   if (!settings) return say(settings.error());
   std::fputs((json ? show_json(*settings) : show_table(*settings)).c_str(), stdout);
   return 0;

@@ -89,6 +89,18 @@ std::expected<Values, Wrong> read_file(Verb verb, const std::string& path) {
   return *std::move(values);
 }
 
+// What is wrong with values that are right each by itself; "" when nothing is.
+std::string conflict_in(const Settings& settings) {
+  if (!settings.has("timeouts")) return "";
+  for (std::string_view time : {"dispatch-timeout", "running-timeout"}) {
+    if (settings.value(time).source == Source::kDefault) continue;
+    return fmt::format(
+        "{} and {} are both set: the file says how long jobs may take, leave out one",
+        settings.told("timeouts"), settings.told(time));
+  }
+  return "";
+}
+
 }  // namespace
 
 const char* to_string(Source source) {
@@ -138,7 +150,14 @@ std::expected<Settings, Wrong> Settings::resolve(Verb verb, std::span<const std:
       settings.warnings_.push_back(problem + ": it is not used");
     }
   }
+  if (std::string conflict = conflict_in(settings); !conflict.empty()) return usage(conflict);
   return settings;
+}
+
+void Settings::set(std::string_view name, Value value) {
+  auto found = values_.find(name);
+  check(found != values_.end(), "every setting has a value");
+  found->second = std::move(value);
 }
 
 const Value& Settings::value(std::string_view name) const {

@@ -39,7 +39,8 @@ class Settings {
   // nullptr: not set.
   using Environment = std::function<const char*(const std::string& name)>;
 
-  // `flags` are the words behind the verb. Words that are no flags are refused.
+  // `flags` are the words behind the verb. Words that are no flags are refused, and so are settings
+  // of which one would overrule the other.
   static std::expected<Settings, Wrong> resolve(Verb verb, std::span<const std::string_view> flags,
                                                 const Environment& environment);
 
@@ -47,6 +48,9 @@ class Settings {
   const Value& value(std::string_view name) const;
   const std::string& text(std::string_view name) const { return value(name).text; }
   bool has(std::string_view name) const { return !text(name).empty(); }
+
+  // REQUIRES: there is a setting of that name.
+  void set(std::string_view name, Value value);
 
   // "--data is "x"", for errors: the name by which it was set.
   std::string told(std::string_view name) const;

@@ -277,6 +277,27 @@ TEST(Config, AnEmbeddedServerReadsTheTimeoutsThatShip) {
               HasSubstr("timeouts file /no/file cannot be read"));
 }
 
+TEST(Settings, TimesBesideAFileOfTimesAreRefused) {
+  EXPECT_EQ(wrong_of({"--timeouts", "t.yaml", "--running-timeout", "5"}).message,
+            "--timeouts and --running-timeout are both set: the file says how long jobs may take, "
+            "leave out one");
+  EXPECT_THAT(wrong_of({"--dispatch-timeout", "5"}, {{"TIMEOUT_CONFIG_PATH", "t.yaml"}}).message,
+              HasSubstr("TIMEOUT_CONFIG_PATH and --dispatch-timeout are both set"));
+}
+
+TEST(Settings, TheTimesOfATimeoutsFileAreShown) {
+  File file("reconciler: {dispatch_timeout_seconds: 12, running_timeout_seconds: 3456}");
+  auto shown = in_force(*resolve({"--timeouts", file.path()}));
+  ASSERT_TRUE(shown.has_value()) << shown.error().message;
+  EXPECT_EQ(shown->text("dispatch-timeout"), "12");
+  EXPECT_EQ(shown->text("running-timeout"), "3456");
+  EXPECT_EQ(shown->value("running-timeout").source, Source::kFile);
+  EXPECT_EQ(shown->value("running-timeout").place, file.path());
+  EXPECT_EQ(in_force(*resolve({"--running-timeout", "7"}))->text("running-timeout"), "7");
+  EXPECT_THAT(in_force(*resolve({"--timeouts", "/no/file"})).error().message,
+              HasSubstr("timeouts file /no/file cannot be read"));
+}
+
 TEST(Config, KeysComeFromEverySource) {
   File file(R"([{"key":"three","tenant":"acme","role":"viewer"}])");
   auto keys = read_keys({"one", "acme:two:operator", file.path()});
