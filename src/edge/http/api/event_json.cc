@@ -84,6 +84,7 @@ std::optional<PacketEvent> packet_event(std::string_view bytes) {
   }
   packet.clear_auth_token();
   packet.clear_signature();
+  if (packet.has_heartbeat()) packet.mutable_heartbeat()->clear_auth_token();
   auto created = packet.created_at();
   bool dated = packet.has_created_at();
   packet.clear_created_at();

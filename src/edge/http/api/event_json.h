@@ -16,8 +16,8 @@ inline constexpr const char* kStatusChanged = "job.status_changed";
 // {"type": "job.status_changed", "job_id", "state", …} of a record as it was committed.
 json::object status_event(const job::Record& record);
 
-// A packet of the bus in protobuf's JSON, with createdAt as {seconds, nanos}. A denied result loses
-// its pointers.
+// A packet of the bus in protobuf's JSON, with createdAt as {seconds, nanos}, and without what its
+// sender showed to prove who it is. A denied result loses its pointers.
 struct PacketEvent {
   std::string name;  // "job.request", "job.result", "job.progress", "job.cancel",
                      // "worker.heartbeat", "alert"
