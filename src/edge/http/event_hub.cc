@@ -61,14 +61,14 @@ const StreamEvent* EventHub::event_of(Entry& entry) {
 bool EventHub::wants(const Listening& listening, Entry& entry) {
   const StreamWish& wish = listening.wish;
   const TappedEvent& tapped = entry.tapped;
-  if (tapped.kind == TappedEvent::Kind::kGap) return event_of(entry) != nullptr;
-  if (!wish.job.empty() && wish.job != job_of(tapped)) return false;
+  const bool gap = tapped.kind == TappedEvent::Kind::kGap;
+  if (!gap && !wish.job.empty() && wish.job != job_of(tapped)) return false;
   if (entry.number <= listening.joined) {
     bool followed = tapped.record && tapped.record->revision.value() > wish.first_revision;
     if (!followed) return false;
   }
   const StreamEvent* event = event_of(entry);
-  if (!event) return false;
+  if (!event || gap) return gap;
   return wish.all_tenants || (!event->tenant.empty() && event->tenant == wish.tenant);
 }
 
@@ -107,9 +107,7 @@ void EventHub::trim(Entries& entries, size_t& bytes, size_t bytes_max) {
         move_on(reader->second);
         continue;
       }
-      Reader* late = reader->first;
-      readers_.erase(reader);
-      late->left_behind();
+      give_up(reader);
     }
   }
 }
@@ -117,6 +115,10 @@ void EventHub::trim(Entries& entries, size_t& bytes, size_t bytes_max) {
 void EventHub::publish(TappedEvent event) {
   const uint64_t number = ++published_;
   const bool passing = event.passing;
+  if (event.kind == TappedEvent::Kind::kGap) {
+    gap_ = number;
+    give_up_readers_of_jobs();
+  }
   Entries& entries = passing ? passing_ : kept_;
   Entry& entry = entries.emplace_back();
   entry.number = number;
@@ -148,22 +150,54 @@ void EventHub::forget() {
 
 // --- Readers -------------------------------------------------------------------------------------
 
-// Behind the event of that id; where that is not known, or some that followed it are forgotten,
+void EventHub::give_up(std::map<Reader*, Listening>::iterator reader) {
+  Reader* late = reader->first;
+  readers_.erase(reader);
+  late->left_behind();
+}
+
+void EventHub::give_up_readers_of_jobs() {
+  for (auto it = readers_.begin(); it != readers_.end();) {
+    auto reader = it++;
+    if (!reader->second.wish.first_event.empty()) give_up(reader);
+  }
+}
+
+// The number of an event of this life, from its id.
+std::optional<uint64_t> EventHub::number_in(std::string_view id) const {
+  const size_t dash = id.rfind('-');
+  if (dash == id.npos || id.substr(0, dash) != life_) return std::nullopt;
+  std::string_view digits = id.substr(dash + 1);
+  uint64_t number = 0;
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return number <= published_ ? std::optional(number) : std::nullopt;
+}
+
+// Behind the event of that id; where that is not known, or some that followed it are missing,
 // behind a word about that.
 void EventHub::begin_behind(Listening& listening, std::string_view last_id) {
-  size_t dash = last_id.rfind('-');
-  uint64_t seen = 0;
-  bool known = dash != last_id.npos && last_id.substr(0, dash) == life_;
-  if (known) {
-    std::string_view digits = last_id.substr(dash + 1);
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seen);
-    known = error == std::errc() && end == digits.data() + digits.size() && seen <= published_;
+  const bool of_job = !listening.wish.first_event.empty();
+  const auto seen = number_in(last_id);
+  if (seen && *seen >= (of_job ? std::max(lost_, gap_) : lost_)) {
+    listening.next = *seen + 1;
+    return;
   }
-  if (!known || seen < lost_) {
-    listening.first = Told{id_of(lost_), std::make_shared<const StreamEvent>(gap())};
-    seen = lost_;
-  }
-  listening.next = seen + 1;
+  // One who leaves between the two and returns is told both again: its id is no event's.
+  listening.first.push_back(
+      {of_job ? life_ + "-gap" : id_of(lost_), std::make_shared<const StreamEvent>(gap())});
+  listening.next = lost_ + 1;
+  if (of_job) begin_with_state(listening);
+}
+
+// What the job was when the stream was asked for, and what followed.
+void EventHub::begin_with_state(Listening& listening) {
+  const StreamWish& told = listening.wish;
+  listening.first.push_back(
+      {id_of(published_), std::make_shared<const StreamEvent>(
+                              StreamEvent{told.first_event, told.tenant, told.first_data})});
+  listening.joined = published_;
+  listening.next = 0;
 }
 
 void EventHub::add(Reader* reader, StreamWish wish, std::string_view last_id) {
@@ -171,11 +205,7 @@ void EventHub::add(Reader* reader, StreamWish wish, std::string_view last_id) {
   if (!last_id.empty()) {
     begin_behind(listening, last_id);
   } else if (!listening.wish.first_event.empty()) {
-    const StreamWish& told = listening.wish;
-    listening.first = Told{id_of(published_), std::make_shared<const StreamEvent>(StreamEvent{
-                                                  told.first_event, told.tenant, told.first_data})};
-    listening.joined = published_;
-    listening.next = 0;
+    begin_with_state(listening);
   }
   move_on(listening);
   readers_.insert_or_assign(reader, std::move(listening));
@@ -185,7 +215,11 @@ std::optional<EventHub::Told> EventHub::next(Reader* reader) {
   auto found = readers_.find(reader);
   if (found == readers_.end()) return std::nullopt;
   Listening& listening = found->second;
-  if (listening.first) return std::exchange(listening.first, std::nullopt);
+  if (!listening.first.empty()) {
+    Told told = std::move(listening.first.front());
+    listening.first.pop_front();
+    return told;
+  }
   if (listening.next > published_) return std::nullopt;
   Entry* entry = find(listening.next);
   Told told{id_of(entry->number), entry->event};

@@ -7,9 +7,10 @@
 //
 // Every event has a number; its id is "<life>-<number>", where `life` names this process. A reader
 // who comes back with the id it saw last begins behind it, if that is still remembered; if not, an
-// event `stream.gap` tells it so. One that reads so slowly that its next event is forgotten is
-// given up. Events that are worth nothing later (heartbeats) are forgotten soon, and missed by a
-// slow reader without harm.
+// event `stream.gap` tells it so, and what its job is now, where it reads of one. One that reads so
+// slowly that its next event is forgotten is given up. So is one who reads of a job when events are
+// lost: it comes back, and is told what the job is. Events that are worth nothing later
+// (heartbeats) are forgotten soon, and missed by a slow reader without harm.
 //
 // An event is put into words when the first reader who may want it comes to it.
 #pragma once
@@ -75,9 +76,9 @@ class EventHub {
   };
   struct Listening {
     StreamWish wish;
-    std::optional<Told> first;  // before all others
-    uint64_t next = 0;          // the number of the next that it wants, or published_ + 1
-    uint64_t joined = 0;        // what was published up to it is known by the job's revision
+    std::deque<Told> first;  // before all others
+    uint64_t next = 0;       // the number of the next that it wants, or published_ + 1
+    uint64_t joined = 0;     // what was published up to it is known by the job's revision
   };
   using Entries = std::deque<Entry>;
 
@@ -88,11 +89,16 @@ class EventHub {
   Entry* find(uint64_t number);
   void move_on(Listening& listening);
   void trim(Entries& entries, size_t& bytes, size_t bytes_max);
+  std::optional<uint64_t> number_in(std::string_view id) const;
   void begin_behind(Listening& listening, std::string_view last_id);
+  void begin_with_state(Listening& listening);
+  void give_up(std::map<Reader*, Listening>::iterator reader);
+  void give_up_readers_of_jobs();
 
   const std::string life_;
   uint64_t published_ = 0;
   uint64_t lost_ = 0;  // up to this number some may be missing
+  uint64_t gap_ = 0;   // of the last that tells of others that were lost before they came here
   Entries kept_;
   Entries passing_;
   size_t kept_bytes_ = 0;

@@ -151,6 +151,45 @@ TEST(EventHub, EveryReaderIsToldOfEventsThatWereLostOnTheWay) {
   EXPECT_EQ(job.take(hub), Words{"stream.gap"});
 }
 
+TEST(EventHub, AGapInAJobsStreamIsFollowedByWhatTheJobIsNow) {
+  EventHub hub("life");
+  const StreamWish wish{false, TenantId("t"), "j", "now", "{}", 2};
+  hub.publish(commit(1));
+  hub.publish(commit(2));
+  Recorder other_life;
+  hub.add(&other_life, wish, "old-7");
+  hub.publish(commit(3));
+  EXPECT_EQ(other_life.take(hub), (Words{"stream.gap", "now", "3"}));
+  Recorder goes_on;
+  hub.add(&goes_on, wish, other_life.last_id);
+  EXPECT_EQ(goes_on.take(hub), Words{}) << "it has missed nothing";
+}
+
+TEST(EventHub, OneWhoLeavesBetweenAGapAndTheJobsStateIsToldBothAgain) {
+  EventHub hub("life");
+  const StreamWish wish{false, TenantId("t"), "j", "now", "{}", 2};
+  Recorder reader, back;
+  hub.add(&reader, wish, "old-7");
+  EXPECT_EQ(reader.take(hub, 1), Words{"stream.gap"});
+  hub.add(&back, wish, reader.last_id);
+  EXPECT_EQ(back.take(hub), (Words{"stream.gap", "now"}));
+}
+
+TEST(EventHub, WhoReadsOfAJobComesBackWhenEventsAreLostAndIsToldWhatTheJobIs) {
+  EventHub hub("life");
+  Recorder reader;
+  hub.add(&reader, {false, TenantId("t"), "j", "now", "{}", 2}, "");
+  EXPECT_EQ(reader.take(hub), Words{"now"});
+  hub.publish({.kind = TappedEvent::Kind::kGap});
+  EXPECT_TRUE(reader.gone);
+  EXPECT_EQ(hub.readers(), 0u);
+  Recorder back, later;
+  hub.add(&back, {false, TenantId("t"), "j", "now", "{}", 5}, reader.last_id);
+  EXPECT_EQ(back.take(hub), (Words{"stream.gap", "now"}));
+  hub.add(&later, {false, TenantId("t"), "j", "now", "{}", 5}, "");
+  EXPECT_EQ(later.take(hub), Words{"now"}) << "what was lost before is nothing to it";
+}
+
 TEST(EventHub, WhatIsRememberedIsBoundedByBytes) {
   EventHub hub("life");
   constexpr int kMegabytes = 2 * (limits::kStreamReplayBytes >> 20);
