@@ -155,6 +155,32 @@ TEST_F(GatekeeperTest, WithKeysACallerIsWhoItsKeySays) {
   EXPECT_FALSE(root->all_tenants);
 }
 
+TEST_F(GatekeeperTest, AKeyStillHoldsWhileItGivesTheSameRights) {
+  Gatekeeper gatekeeper({}, keys_);
+  auto replace = [&](const char* text) {
+    ApiKeys keys;
+    EXPECT_TRUE(keys.add_all(text).has_value());
+    gatekeeper.set_keys(std::make_shared<const ApiKeys>(std::move(keys)));
+  };
+  Request bob = request({{"x-api-key", "k1"}});
+  bob.caller = *gatekeeper.admit(bob, there_, true, kNow, kTick);
+  EXPECT_TRUE(gatekeeper.still_holds(bob, kNow));
+  replace("acme:k1:viewer:alice");
+  EXPECT_TRUE(gatekeeper.still_holds(bob, kNow)) << "it sees and may do the same";
+  for (const char* other : {"acme:k1:operator", "globex:k1:viewer", "acme:k2:viewer",
+                            R"([{"key":"k1","tenant":"acme","role":"viewer",)"
+                            R"("allow_cross_tenant":true}])"}) {
+    replace(other);
+    EXPECT_FALSE(gatekeeper.still_holds(bob, kNow)) << other;
+  }
+  Gatekeeper open({}, none_);
+  Request anybody = request({});
+  anybody.caller = *open.admit(anybody, here_, true, kNow, kTick);
+  EXPECT_TRUE(open.still_holds(anybody, kNow));
+  open.set_keys(keys_);
+  EXPECT_FALSE(open.still_holds(anybody, kNow));
+}
+
 TEST_F(GatekeeperTest, AKeyMayComeAsASubprotocol) {
   // "k1" as base64url.
   EXPECT_EQ(shown_key(request({{"sec-websocket-protocol", "cordum-api-key, azE"}})), "k1");

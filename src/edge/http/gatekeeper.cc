@@ -40,6 +40,32 @@ std::string_view tenant_named(const Request& request) {
   return trim(request.parameter("tenant_id"));
 }
 
+std::string_view principal_named(const Request& request) {
+  return trim(request.header("x-principal-id"));
+}
+
+// By what the key that a request shows is known; "": it shows none.
+std::string hash_shown(const Request& request) {
+  const std::string key = shown_key(request);
+  return key.empty() ? "" : ApiKeys::hash_of(key);
+}
+
+// Who asks, with the rights of a key's holder and for the tenant that is named.
+std::expected<Caller, Reply> caller_of(const KeyHolder& holder, const Request& request) {
+  const std::string_view tenant = tenant_named(request);
+  if (!tenant.empty() && !holder.all_tenants && TenantId(tenant) != holder.tenant) {
+    return std::unexpected(problem(403, "tenant access denied", "tenant_access_denied"));
+  }
+  Caller caller;
+  caller.tenant = tenant.empty() ? holder.tenant : TenantId(tenant);
+  caller.all_tenants = holder.all_tenants && tenant.empty();
+  caller.role = holder.role;
+  caller.principal_bound = !holder.principal.empty();
+  caller.principal =
+      caller.principal_bound ? holder.principal : std::string(principal_named(request));
+  return caller;
+}
+
 }  // namespace
 
 std::string shown_key(const Request& request) {
@@ -113,8 +139,19 @@ std::expected<void, Reply> Gatekeeper::check_origin(const Request& request,
   return {};
 }
 
+const KeyHolder* Gatekeeper::holder_of(const std::string& hash, WallTime wall) const {
+  static const KeyHolder everybody{TenantId("default"), Role::kAdmin, {}, true, {}};
+  if (open()) return &everybody;
+  return hash.empty() ? nullptr : keys_->find(hash, wall);
+}
+
 bool Gatekeeper::still_holds(const Request& request, WallTime wall) const {
-  return open() || keys_->find(ApiKeys::hash_of(shown_key(request)), wall) != nullptr;
+  const KeyHolder* holder = holder_of(hash_shown(request), wall);
+  if (!holder) return false;
+  const auto now = caller_of(*holder, request);
+  const Caller& then = request.caller;
+  return now && now->role == then.role && now->tenant == then.tenant &&
+         now->all_tenants == then.all_tenants;
 }
 
 // How long a caller has to wait for its turn.
@@ -134,40 +171,21 @@ std::expected<Caller, Reply> Gatekeeper::admit(const Request& request, const Pee
   };
   std::string_view tenant = tenant_named(request);
   if (tenant.size() > limits::kTenantBytesMax) return too_long("tenant", tenant.size());
-  std::string_view principal = trim(request.header("x-principal-id"));
+  std::string_view principal = principal_named(request);
   if (principal.size() > limits::kTenantBytesMax) return too_long("principal", principal.size());
 
-  KeyHolder everybody{TenantId("default"), Role::kAdmin, {}, true, {}};
-  const KeyHolder* holder = &everybody;
-  std::string hash;
-  if (!open()) {
-    std::string key = shown_key(request);
-    if (!key.empty()) hash = ApiKeys::hash_of(key);
-    holder = key.empty() ? nullptr : keys_->find(hash, wall);
-  }
+  const std::string hash = hash_shown(request);
+  const KeyHolder* holder = holder_of(hash, wall);
   if (Duration wait = wait_of(hash, holder, peer, needs_key, now); wait > Duration(0)) {
     return std::unexpected(too_many(wait));
   }
-  Caller caller;
-  caller.principal = principal;
-  if (!holder) {
-    if (!needs_key) return caller;
+  if (!holder && needs_key) {
     return std::unexpected(
         std::move(problem(401, "unauthorized", "unauthorized").with("WWW-Authenticate", "Bearer")));
   }
-  if (!holder->principal.empty()) {
-    caller.principal = holder->principal;
-    caller.principal_bound = true;
-  }
-  caller.role = holder->role;
-  caller.tenant = holder->tenant;
-  caller.all_tenants = holder->all_tenants && tenant.empty();
-  if (!tenant.empty()) {
-    if (!holder->all_tenants && TenantId(tenant) != holder->tenant) {
-      return std::unexpected(problem(403, "tenant access denied", "tenant_access_denied"));
-    }
-    caller.tenant = TenantId(tenant);
-  }
+  if (holder) return caller_of(*holder, request);
+  Caller caller;
+  caller.principal = principal;
   return caller;
 }
 

@@ -44,7 +44,8 @@ class Gatekeeper {
   // Who asks. `needs_key` is false for public paths.
   std::expected<Caller, Reply> admit(const Request& request, const Peer& peer, bool needs_key,
                                      WallTime wall, MonotonicTime now);
-  // Whether the key that a stream was opened with still holds.
+  // Whether the request of a stream would still be that of the caller it was admitted as: its key
+  // holds, and gives the same rights.
   bool still_holds(const Request& request, WallTime wall) const;
 
   // What a browser must be told; nothing when no page asks.
@@ -53,6 +54,8 @@ class Gatekeeper {
   Reply preflight(const Request& request) const;
 
  private:
+  // Who holds the key of that hash, or everybody when there are no keys. nullptr: nobody.
+  const KeyHolder* holder_of(const std::string& hash, WallTime wall) const;
   bool origin_allowed(std::string_view origin, std::string_view host) const;
   Duration wait_of(const std::string& hash, bool known, const Peer& peer, bool needs_key,
                    MonotonicTime now);

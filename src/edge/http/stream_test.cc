@@ -187,6 +187,21 @@ TEST_F(StreamTest, WhatHappenedWhileNobodyListenedIsAGap) {
   EXPECT_TRUE(has(back.read_until("\n\n"), "event: stream.gap"));
 }
 
+TEST_F(StreamTest, AJobsStreamTellsWhatTheJobIsNowAfterAGap) {
+  start();
+  std::string job = field(ask("POST /api/v1/jobs", R"({"prompt":"p"})"), "job_id");
+  ASSERT_TRUE(has(ask("POST /api/v1/jobs/" + job + "/cancel", "{}"), "CANCELLED"));
+  RawClient back(port_), socket(port_);
+  const std::string target = "/api/v1/jobs/" + job + "/stream";
+  open(back, target, "Last-Event-ID: anotherlife-7\r\n");
+  EXPECT_TRUE(has(back.read_until("\n\n"), "event: stream.gap"));
+  EXPECT_TRUE(has(back.read_until("\n\n"), "\"state\":\"CANCELLED\""));
+  socket.send(get(target + "?last_event_id=anotherlife-7", upgrade()));
+  ASSERT_TRUE(socket.read_until("\r\n\r\n").starts_with("HTTP/1.1 101"));
+  EXPECT_TRUE(has(frame(socket).second, "stream.gap"));
+  EXPECT_TRUE(has(frame(socket).second, "\"state\":\"CANCELLED\""));
+}
+
 TEST_F(StreamTest, EventsThatTheReadersThreadCannotTakeAreLostAndThatIsTold) {
   start();
   RawClient reader(port_);
@@ -248,6 +263,36 @@ TEST_F(StreamTest, AStreamEndsWhenItsKeyDoes) {
     return true;
   });
   EXPECT_TRUE(reader.ended());
+}
+
+TEST_F(StreamTest, AStreamEndsWhenItsKeyGivesOtherRights) {
+  ServerSettings settings = quick();
+  settings.timeouts.key_check = 20ms;
+  auto keys = [](const char* role, const char* tenant, bool all_tenants) {
+    auto made = std::make_shared<ApiKeys>();
+    EXPECT_TRUE(made->add_all(std::string(R"([{"key":"k1","role":")") + role + R"(","tenant":")" +
+                              tenant + R"(","allow_cross_tenant":)" +
+                              (all_tenants ? "true" : "false") + "}]")
+                    .has_value());
+    return made;
+  };
+  ListenSettings listen;
+  listen.keys = keys("admin", "acme", true);
+  start(settings, listen);
+  auto set = [&](std::shared_ptr<const ApiKeys> wanted) {
+    on_loop([&] {
+      server_->set_keys(wanted);
+      return true;
+    });
+  };
+  for (auto others : {keys("viewer", "acme", true), keys("admin", "acme", false),
+                      keys("admin", "globex", true)}) {
+    set(keys("admin", "acme", true));
+    RawClient reader(port_);
+    open(reader, "/api/v1/stream", "X-API-Key: k1\r\n");
+    set(others);
+    EXPECT_TRUE(reader.ended());
+  }
 }
 
 TEST_F(StreamTest, AKeyMayComeAsASubprotocolInEitherFormAndIsEchoedAsItCame) {
