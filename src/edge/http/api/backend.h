@@ -50,7 +50,8 @@ struct Backend {
   Duration context_ttl = limits::kEndedJobTtl;
   std::function<Servers()> servers = [] { return Servers{}; };
   Rates rates{};
-  // The last answer about the server, without and with what is for admins.
+  // The last answer about the server to those who see every tenant, without and with what is for
+  // admins.
   struct Cached {
     std::string body;
     MonotonicTime until{};

@@ -63,7 +63,7 @@ TEST_F(JobListApi, PagesMissNothingAlsoWhereAllChangedInOneMicrosecond) {
   }
 }
 
-TEST_F(JobListApi, ARareStateIsFoundBehindManyOthers) {
+TEST_F(JobListApi, ARareTeamIsFoundBehindManyOthers) {
   std::string rare = submit_at(R"({"prompt":"p","team_id":"rare"})");
   for (int i = 0; i < 30; ++i) submit_at();
   Answered page = get("/api/v1/jobs?limit=5&team=rare");
@@ -243,6 +243,23 @@ TEST_F(JobListApi, StatusIsCountedOnceASecond) {
   Answered later = get("/api/v1/status");
   EXPECT_EQ(later.header("X-Cache"), "MISS");
   EXPECT_EQ(later.body.at("pipeline").at("pending"), 1);
+}
+
+TEST_F(JobListApi, StatusTellsATenantTheNumbersOfItsOwnJobsOnly) {
+  worker("w1");
+  finish(submit_job(), "w1");
+  submit_job(R"({"prompt":"p"})");
+  submit_job(R"({"prompt":"p","tenant_id":"acme"})");
+  EXPECT_EQ(get("/api/v1/status").body.at("pipeline").at("running"), 2);
+  for (Role role : {Role::kViewer, Role::kAdmin}) {
+    caller_ = {TenantId("acme"), false, role, {}};
+    const json::object own = get("/api/v1/status").body.at("pipeline").as_object();
+    EXPECT_EQ(own.at("running"), 1);
+    EXPECT_FALSE(own.contains("succeeded"));
+  }
+  caller_ = {TenantId("default"), true, Role::kAdmin, {}};
+  loop_.run_for(limits::kStatusFor);
+  EXPECT_EQ(get("/api/v1/status").body.at("pipeline").at("running"), 2);
 }
 
 TEST_F(JobListApi, AServerThatStopsIsAliveAndNotReady) {

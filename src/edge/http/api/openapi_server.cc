@@ -23,7 +23,8 @@ const char* const kServerSchemas = R"json({
   "nats": {"type": "object", "required": ["connected", "status"]},
   "redis": {"type": "object", "required": ["ok", "status"]},
   "workers": {"type": "object", "required": ["count"]},
-  "pipeline": {"type": "object", "additionalProperties": {"type": "integer"}},
+  "pipeline": {"type": "object", "additionalProperties": {"type": "integer"}, "description":
+  "Jobs by state; to callers of one tenant its live ones."},
   "instance_id": {"type": "string"},
   "handlers_in_flight": {"type": "integer"}, "input_fail_open_total": {"type": "integer"},
   "rate_limiter": {"type": "object", "required": ["mode"]},

@@ -84,13 +84,25 @@ std::expected<Call, Reply> read_plain(Request&, ReadTools&) {
 
 // --- Status --------------------------------------------------------------------------------------
 
-// Jobs that are kept, by state; the ended ones until their time is over.
-json::object pipeline(const Backend& backend) {
+// Jobs that are kept, by state; the ended ones until their time is over. For one tenant those that
+// are live: nobody counts the ended ones by tenant.
+Task<json::object> pipeline(Backend& backend, const Caller& caller) {
   json::object counts;
-  for (State state : job::kAllStates) {
-    counts[lower(job::to_string(state))] = backend.store.jobs_in(state);
+  if (caller.all_tenants) {
+    for (State state : job::kAllStates) {
+      counts[lower(job::to_string(state))] = backend.store.jobs_in(state);
+    }
+    co_return counts;
   }
-  return counts;
+  Result<store::Queues> live = co_await backend.store.queues();
+  if (!live) co_return counts;  // the answer tells that the store is not there
+  for (State state : job::kAllStates) {
+    if (job::is_terminal(state)) continue;
+    size_t own = 0;
+    for (const store::Queue& queue : live->all) own += caller.sees(queue.tenant) * queue.in(state);
+    counts[lower(job::to_string(state))] = own;
+  }
+  co_return counts;
 }
 
 // When the workers were written down for others to read, and by whom. One that is alone knows them.
@@ -122,10 +134,11 @@ Task<void> add_for_admins(Backend& backend, const Servers& servers, json::object
   if (servers.embedded) body["replicas"] = 1;
 }
 
-Task<json::object> status_now(Backend& backend, bool admin) {
+Task<json::object> status_now(Backend& backend, const Caller& caller) {
   Duration up = backend.clock.monotonic() - backend.started;
   const Servers servers = backend.servers();
   const char* nats = word_of(servers, servers.nats);
+  json::object jobs = co_await pipeline(backend, caller);
   json::object body{
       {"time", rfc3339(backend.clock.wall())},
       {"uptime_seconds", std::chrono::duration_cast<std::chrono::seconds>(up).count()},
@@ -147,31 +160,29 @@ Task<json::object> status_now(Backend& backend, bool admin) {
       {"nats", {{"connected", servers.nats}, {"status", nats}}},
       {"redis", {{"ok", servers.redis}, {"status", word_of(servers, servers.redis)}}},
       {"workers", {{"count", backend.scheduler.registry().size()}}},
-      {"pipeline", pipeline(backend)},
+      {"pipeline", std::move(jobs)},
       {"license", {{"tier", "unlimited"}, {"license", "Apache-2.0"}, {"expires_at", nullptr}}}};
-  if (admin) co_await add_for_admins(backend, servers, body);
+  if (caller.role == Role::kAdmin) co_await add_for_admins(backend, servers, body);
   co_return body;
 }
 
-// Dashboards ask often, and many at once.
-Task<Reply> status(Backend& backend, bool admin) {
+// Dashboards ask often, and many at once. What one tenant is told is not kept for others.
+Task<Reply> status(Backend& backend, Caller caller) {
   const MonotonicTime now = backend.clock.monotonic();
-  Backend::Cached& cached = backend.status[admin];
-  const bool hit = now < cached.until;
+  Backend::Cached& cached = backend.status[caller.role == Role::kAdmin];
+  const bool hit = caller.all_tenants && now < cached.until;
   Reply reply;
   if (hit) {
     reply.body = cached.body;
   } else {
-    reply = reply_json(200, co_await status_now(backend, admin));
-    cached = {reply.body, now + limits::kStatusFor};
+    reply = reply_json(200, co_await status_now(backend, caller));
+    if (caller.all_tenants) cached = {reply.body, now + limits::kStatusFor};
   }
   co_return std::move(reply.with("X-Cache", hit ? "HIT" : "MISS"));
 }
 
 std::expected<Call, Reply> read_status(Request& request, ReadTools&) {
-  return [admin = request.caller.role == Role::kAdmin](Backend& backend) {
-    return status(backend, admin);
-  };
+  return [caller = request.caller](Backend& backend) { return status(backend, caller); };
 }
 
 Route probe(const char* pattern, Access access, Reader read, const char* operation) {
