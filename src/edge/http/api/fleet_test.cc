@@ -80,6 +80,7 @@ TEST_F(FleetApi, APoolIsMadeChangedDrainedAndTakenAway) {
   Answered made = call(Method::kPut, "/api/v1/pools/spare", R"({"requires":["Tpu "]})");
   EXPECT_EQ(made.status, 201);
   EXPECT_EQ(json::serialize(made.body.at("requires")), R"(["tpu"])");
+  EXPECT_EQ(call(Method::kPut, "/api/v1/pools/spare", R"({"requires":["tpu"]})").status, 200);
   EXPECT_EQ(call(Method::kPatch, "/api/v1/pools/spare", R"({"status":"inactive"})").text("status"),
             "inactive");
   Answered drained = post("/api/v1/pools/spare/drain", R"({"timeout_seconds":60})");
@@ -283,6 +284,51 @@ TEST_F(FleetApi, MemoryShowsAPayload) {
   EXPECT_EQ(get("/api/v1/memory").status, 400);
   caller_ = {TenantId("acme"), false, Role::kAdmin, {}};
   EXPECT_EQ(get("/api/v1/memory?key=ctx:" + job).status, 404) << "another tenant's";
+}
+
+TEST_F(FleetApi, MemoryShowsWhateverThePayloadListenerTakes) {
+  const std::string longest = "mem:" + std::string(limits::kPayloadKeyBytesMax - 4, 'x');
+  (void)run_answer(store_.put_blob(longest, {"p", {}}, store::BlobCondition::kAlways));
+  EXPECT_EQ(get("/api/v1/memory?key=" + longest).text("text"), "p");
+  Answered refused = get("/api/v1/memory?key=" + longest + "x");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(refused.text("error"), "the key has 1025 bytes, must have at most 1024");
+}
+
+TEST_F(FleetApi, OnlyAdminsChangeTheTopicsAndPoolsOfAllTenants) {
+  caller_ = {TenantId("acme"), false, Role::kOperator, {}};
+  const std::pair<Method, const char*> changes[] = {
+      {Method::kPost, "/api/v1/topics"},
+      {Method::kDelete, "/api/v1/topics/job.train"},
+      {Method::kPut, "/api/v1/pools/gpu/topics/job.default"},
+      {Method::kDelete, "/api/v1/pools/gpu/topics/job.train"},
+      {Method::kPut, "/api/v1/pools/spare"},
+      {Method::kPatch, "/api/v1/pools/gpu"},
+      {Method::kDelete, "/api/v1/pools/gpu"},
+      {Method::kPost, "/api/v1/pools/gpu/drain"},
+  };
+  const std::string body = R"({"name":"job.train","pool":"default"})";
+  for (const auto& [method, path] : changes) {
+    EXPECT_EQ(call(method, path, body).status, 403) << to_string(method) << " " << path;
+  }
+  EXPECT_EQ(get("/api/v1/topics").items().size(), 2u) << "reading is for everybody";
+  caller_.role = Role::kAdmin;
+  EXPECT_EQ(post("/api/v1/topics", body).status, 200);
+  EXPECT_EQ(call(Method::kPut, "/api/v1/pools/gpu/topics/job.default").status, 204);
+}
+
+TEST_F(FleetApi, ATopicThatNamesSchemasIsWarnedThatNothingHoldsJobsAgainstThem) {
+  Answered plain = post("/api/v1/topics", R"({"name":"job.plain","pool":"default"})");
+  EXPECT_FALSE(plain.object().contains("warnings"));
+  for (const char* field : {"input_schema_id", "output_schema_id"}) {
+    Answered made = post("/api/v1/topics", std::string(R"({"name":"job.new","pool":"default",")") +
+                                               field + R"(":"s1"})");
+    EXPECT_EQ(made.text(field), "s1");
+    EXPECT_EQ(made.body.at("warnings").at(0).at("code"), "schemas_not_enforced");
+  }
+  for (const json::value& topic : get("/api/v1/topics").items()) {
+    EXPECT_FALSE(topic.as_object().contains("warnings"));
+  }
 }
 
 TEST_F(FleetApi, ATapTellsOfPacketsAndCommitsWhileItIsOpen) {

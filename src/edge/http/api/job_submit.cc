@@ -17,10 +17,6 @@ namespace {
 namespace cap = cordum::agent::v1;
 using job::State;
 
-json::object warning(std::string_view code, std::string_view message) {
-  return {{"code", code}, {"message", message}};
-}
-
 // Why the job does not run now, if it does not.
 json::array warnings_of(const job::Record& record) {
   json::array warnings;

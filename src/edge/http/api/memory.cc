@@ -72,7 +72,13 @@ std::expected<Call, Reply> read_memory(Request& request, ReadTools&) {
   for (const char* kind : {"ctx:", "res:", "art:", "mem:"}) {
     known |= key.starts_with(kind) && key.size() > 4;
   }
-  if (!known || key.size() > limits::kJobIdBytesMax + 4) {
+  if (key.size() > limits::kPayloadKeyBytesMax) {
+    return std::unexpected(problem(400,
+                                   fmt::format("the key has {} bytes, must have at most {}",
+                                               key.size(), limits::kPayloadKeyBytesMax),
+                                   "invalid_request"));
+  }
+  if (!known) {
     return std::unexpected(problem(400,
                                    fmt::format("ptr or key is \"{}\", must name a ctx:, res:, art: "
                                                "or mem: key",

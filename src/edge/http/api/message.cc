@@ -118,6 +118,10 @@ Reply problem(int status, std::string_view message, std::string_view code, json:
   return reply_json(status, body);
 }
 
+json::object warning(std::string_view code, std::string_view message) {
+  return {{"code", code}, {"message", message}};
+}
+
 Reply problem_of(const Error& error) {
   switch (error.code) {
     case ErrorCode::kInvalid:

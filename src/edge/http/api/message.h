@@ -94,6 +94,9 @@ Reply reply_empty(int status);
 // in lower case with everything but letters and digits as '_'.
 Reply problem(int status, std::string_view message, std::string_view code = {},
               json::object extra = {});
+// One of the `warnings` of an answer: what was asked for is done, and yet there is something to
+// say.
+json::object warning(std::string_view code, std::string_view message);
 // What an error of the store or the scheduler means for a caller. Of what is not the caller's fault
 // the detail is for the log only.
 Reply problem_of(const Error& error);

@@ -78,7 +78,13 @@ Task<Reply> put(Backend& backend, TopicChange change) {
         return {};
       });
   if (!changed) co_return problem_of(changed.error());
-  co_return reply_json(made ? 201 : 200, topic_json(backend, change.name, change.entry));
+  json::object body = topic_json(backend, change.name, change.entry);
+  if (!change.entry.input_schema_id.empty() || !change.entry.output_schema_id.empty()) {
+    body["warnings"] = json::array{
+        warning("schemas_not_enforced",
+                "the schemas of a topic are kept and shown; jobs are not held against them")};
+  }
+  co_return reply_json(made ? 201 : 200, body);
 }
 
 std::expected<Call, Reply> read_put(Request& request, ReadTools&) {
@@ -134,6 +140,8 @@ std::expected<Call, Reply> read_erase(Request& request, ReadTools&) {
 
 }  // namespace
 
+// Topics and the pools that serve them are those of all tenants: to change them, here and through
+// a pool, is for admins.
 void add_topic_routes(Routes& routes) {
   routes.push_back(
       {Method::kGet,
@@ -143,7 +151,7 @@ void add_topic_routes(Routes& routes) {
        {.operation = "listTopics", .summary = "The topics, by name", .answer = "TopicList"}});
   routes.push_back({Method::kPost,
                     "/api/v1/topics",
-                    Access::kWrite,
+                    Access::kAdmin,
                     read_put,
                     {.operation = "putTopic",
                      .summary = "Make a topic, or make it anew",
@@ -153,7 +161,7 @@ void add_topic_routes(Routes& routes) {
                      .problems = {400, 503}}});
   routes.push_back({Method::kDelete,
                     "/api/v1/topics/{name}",
-                    Access::kWrite,
+                    Access::kAdmin,
                     read_erase,
                     {.operation = "deleteTopic",
                      .summary = "Take a topic away",
