@@ -37,6 +37,10 @@ class Answering {
   std::atomic<size_t>& count_;
 };
 
+Reply stopping() {
+  return std::move(problem(503, "the server is stopping", "stopping").with("Retry-After", "1"));
+}
+
 }  // namespace
 
 std::string header_lines(const Pairs& headers) {
@@ -188,30 +192,19 @@ Connection::awaitable<bool> Connection::serve_one() {
       co_return false;
     }
   }
-  expire_after(timeouts.read);
-  if (lower(std::string_view(parser_->get()[bhttp::field::expect])) == "100-continue" &&
-      !co_await write("HTTP/1.1 100 Continue\r\n\r\n")) {
-    co_return false;
-  }
-  {
-    auto [error, bytes] = co_await bhttp::async_read(stream_, buffer_, *parser_, kToken);
-    if (error) {
-      co_await refuse_unread(error);
-      co_return false;
-    }
-  }
   deadline_.reset();
-  std::optional<Answering> answering(core_.answering);
-  WireRequest& message = parser_->get();
-  request_id_ = given_request_id(message).value_or("");
+  request_id_ = given_request_id(parser_->get()).value_or("");
   if (request_id_.empty()) request_id_ = core_.new_request_id();
-  head_only_ = message.method() == bhttp::verb::head;
-  auto request = read_request(message);
-  if (!request) {
-    const bool keep_alive = parser_->keep_alive() && !draining();
-    co_return co_await send(std::move(request.error()), {}, keep_alive);
-  }
-  Reply reply = co_await reply_to(*request);
+  head_only_ = parser_->get().method() == bhttp::verb::head;
+  auto request = read_head(parser_->get());
+  if (!request) co_return co_await refuse(std::move(request.error()), {});
+  auto route = admit(*request);
+  if (!route) co_return co_await refuse(std::move(route.error()), *request);
+  if (!co_await read_body()) co_return false;
+
+  std::optional<Answering> answering(core_.answering);
+  request->body = std::move(parser_->get().body());
+  Reply reply = co_await reply_to(*request, **route);
   if (closed_) co_return false;
   if (reply.stream && !head_only_) {
     answering.reset();
@@ -223,6 +216,21 @@ Connection::awaitable<bool> Connection::serve_one() {
   co_return co_await send(std::move(reply), *request, keep_alive);
 }
 
+bool Connection::waits_for_continue() const {
+  return lower(std::string_view(parser_->get()[bhttp::field::expect])) == "100-continue";
+}
+
+// False: there is nobody to answer any more.
+Connection::awaitable<bool> Connection::read_body() {
+  if (parser_->is_done()) co_return true;
+  expire_after(core_.settings.timeouts.read);
+  if (waits_for_continue() && !co_await write("HTTP/1.1 100 Continue\r\n\r\n")) co_return false;
+  auto [error, bytes] = co_await bhttp::async_read(stream_, buffer_, *parser_, kToken);
+  deadline_.reset();
+  if (error) co_await refuse_unread(error);
+  co_return !error;
+}
+
 // By what the request is about, now that its head was read.
 boost::system::error_code Connection::limit_body() {
   std::string_view target = parser_->get().target();
@@ -232,6 +240,32 @@ boost::system::error_code Connection::limit_body() {
   parser_->body_limit(body_bytes_max_);
   if (parser_->content_length().value_or(0) > body_bytes_max_) return bhttp::error::body_limit;
   return {};
+}
+
+// Few bytes that come in any case: reading them costs less than another connection.
+bool Connection::body_can_be_skipped() const {
+  if (parser_->is_done()) return true;
+  auto length = parser_->content_length();
+  return length && *length <= limits::kHttpSkippedBytesMax && !waits_for_continue();
+}
+
+// Answers before the body is read. True: another request may follow.
+Connection::awaitable<bool> Connection::refuse(Reply reply, const Request& request) {
+  const bool keep_alive = body_can_be_skipped() && parser_->keep_alive() && !draining();
+  bool kept = false;
+  {
+    Answering answering(core_.answering);
+    kept = co_await send(std::move(reply), request, keep_alive);
+  }
+  if (parser_->is_done()) co_return kept;
+  if (!kept) {
+    co_await linger();
+    co_return false;
+  }
+  expire_after(core_.settings.timeouts.read);
+  auto [error, bytes] = co_await bhttp::async_read(stream_, buffer_, *parser_, kToken);
+  deadline_.reset();
+  co_return !error;
 }
 
 Connection::awaitable<void> Connection::refuse_unread(boost::system::error_code error) {
@@ -252,7 +286,11 @@ Connection::awaitable<void> Connection::refuse_unread(boost::system::error_code 
     co_return;  // it is gone
   }
   co_await send(std::move(reply), {}, false);
-  // What it still sends is read, for a moment, so that it sees the answer and not a reset.
+  co_await linger();
+}
+
+// What it still sends is read, for a moment, so that it sees the answer and not a reset.
+Connection::awaitable<void> Connection::linger() {
   boost::system::error_code ignored;
   if (!stream_.tls()) stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
   expire_after(core_.settings.timeouts.header);
@@ -265,25 +303,28 @@ Connection::awaitable<void> Connection::refuse_unread(boost::system::error_code 
   }
 }
 
-Connection::awaitable<Reply> Connection::reply_to(Request& request) {
-  if (draining()) {
-    co_return std::move(
-        problem(503, "the server is stopping", "stopping").with("Retry-After", "1"));
-  }
+std::expected<const Route*, Reply> Connection::admit(Request& request) {
+  if (draining()) return std::unexpected(stopping());
   Gatekeeper& gatekeeper = listener_.gatekeeper;
   const Api& api = *listener_.settings.api;
   if (!listener_.settings.public_without_keys) {
     if (auto allowed = gatekeeper.check_origin(request, peer_); !allowed) {
-      co_return std::move(allowed.error());
+      return std::unexpected(std::move(allowed.error()));
     }
   }
-  if (parser_->get().method() == bhttp::verb::options) co_return gatekeeper.preflight(request);
+  if (parser_->get().method() == bhttp::verb::options) {
+    return std::unexpected(gatekeeper.preflight(request));
+  }
   auto caller = gatekeeper.admit(request, peer_, !api.is_public(request.path), core_.clock.wall(),
                                  core_.clock.monotonic());
-  if (!caller) co_return std::move(caller.error());
+  if (!caller) return std::unexpected(std::move(caller.error()));
   request.caller = *std::move(caller);
+  return api.find(request);
+}
 
-  auto planned = api.plan(request, core_.tools);
+Connection::awaitable<Reply> Connection::reply_to(Request& request, const Route& route) {
+  if (draining()) co_return stopping();  // since it was admitted
+  auto planned = Api::read(route, request, core_.tools);
   request.body = {};  // the head stays, for the answer
   if (!planned) co_return std::move(planned.error());
   if (core_.calls_out >= limits::kHttpCallsMax) {

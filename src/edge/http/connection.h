@@ -2,6 +2,7 @@
 // On the server's thread; the coroutine that serves it keeps it alive.
 #pragma once
 
+#include <expected>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,11 +42,18 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
 
   awaitable<void> serve(bool crowded);
   awaitable<bool> serve_one();
+  // Whether the request may be served, as its head tells. The reply is all there is to say to it.
+  std::expected<const Route*, Reply> admit(Request& request);
+  awaitable<bool> read_body();
+  awaitable<bool> refuse(Reply reply, const Request& request);
   awaitable<void> refuse_unread(boost::system::error_code error);
-  awaitable<Reply> reply_to(Request& request);
+  awaitable<void> linger();
+  awaitable<Reply> reply_to(Request& request, const Route& route);
   awaitable<bool> send(Reply reply, const Request& request, bool keep_alive);
   awaitable<bool> write(std::string_view bytes);
   boost::system::error_code limit_body();
+  bool waits_for_continue() const;
+  bool body_can_be_skipped() const;
   // What every answer carries, and what a page of another origin must be told.
   std::string common_head(const Request& request) const;
   bool draining() const;

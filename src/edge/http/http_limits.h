@@ -14,6 +14,9 @@ inline constexpr size_t kHttpConnectionsMax = 4096;
 inline constexpr size_t kHttpHeaderBytesMax = 64 << 10;
 inline constexpr size_t kHttpTargetBytesMax = 8 << 10;
 inline constexpr size_t kHttpBodyBytesMax = 2 << 20;
+// Of a request that is refused by its head, the body that is read and thrown away, so that the
+// connection can be kept; with a larger one it ends. As much as a connection reads at once.
+inline constexpr size_t kHttpSkippedBytesMax = 16 << 10;
 inline constexpr size_t kHttpQueryParametersMax = 64;
 // Calls handed to the loop and not answered; further ones are told to come back.
 inline constexpr size_t kHttpCallsMax = 16'384;

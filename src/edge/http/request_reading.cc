@@ -43,7 +43,7 @@ std::optional<std::string> given_request_id(const WireRequest& message) {
   return std::string(given);
 }
 
-std::expected<Request, Reply> read_request(WireRequest& message) {
+std::expected<Request, Reply> read_head(const WireRequest& message) {
   Request request;
   size_t hosts = 0;
   for (const auto& field : message) {
@@ -81,7 +81,6 @@ std::expected<Request, Reply> read_request(WireRequest& message) {
         "method_not_served"));
   }
   request.method = *method;
-  request.body = std::move(message.body());
   return request;
 }
 

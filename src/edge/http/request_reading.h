@@ -13,8 +13,8 @@ namespace fairlead::http {
 
 using WireRequest = boost::beast::http::request<boost::beast::http::string_body>;
 
-// Takes the body out of the message. The reply says why it is refused.
-std::expected<Request, Reply> read_request(WireRequest& message);
+// All but the body. The reply says why it is refused.
+std::expected<Request, Reply> read_head(const WireRequest& message);
 
 // The id that the caller gave its request, if it is fit to be echoed.
 std::optional<std::string> given_request_id(const WireRequest& message);

@@ -120,6 +120,68 @@ TEST_F(ServerTest, ExpectContinueIsAnswered) {
   EXPECT_TRUE(client.read_answer().starts_with("HTTP/1.1 200"));
 }
 
+TEST_F(ServerTest, ARequestIsRefusedByItsHeadBeforeAByteOfItsBodyIsSent) {
+  ListenSettings listen;
+  auto keys = std::make_shared<ApiKeys>();
+  ASSERT_TRUE(keys->add_all("acme:k1:viewer").has_value());
+  listen.keys = keys;
+  start({}, listen);
+  const std::string key = "X-API-Key: k1\r\n";
+  const std::string host = " HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n";
+  const std::pair<std::string, std::string> all[] = {
+      {"401", "POST /api/v1/jobs" + host},
+      {"401", "POST /api/v1/nothing" + host},
+      {"403", "POST /api/v1/jobs" + host + key},
+      {"403", "POST /api/v1/jobs" + host + key + "X-Tenant-ID: globex\r\n"},
+      {"403", "POST /api/v1/jobs" + host + key + "Origin: https://evil.example\r\n"},
+      {"404", "POST /api/v1/nothing" + host + key},
+      {"405", "PUT /api/v1/jobs" + host + key},
+      {"501", "TRACE /api/v1/jobs" + host + key},
+  };
+  for (const auto& [status, head] : all) {
+    for (const char* expect : {"", "Expect: 100-continue\r\n"}) {
+      RawClient client(port_);
+      client.send(head + expect + "\r\n");
+      std::string answer = client.read_all();
+      EXPECT_TRUE(answer.starts_with("HTTP/1.1 " + status)) << head << answer;
+      EXPECT_TRUE(has(answer, "Connection: close")) << answer;
+    }
+  }
+}
+
+TEST_F(ServerTest, ASmallBodyOfARefusedRequestIsSkippedAndTheConnectionGoesOn) {
+  start();
+  RawClient client(port_);
+  client.send("POST /api/v1/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 14\r\n\r\n");
+  std::string refused = client.read_answer();
+  EXPECT_TRUE(refused.starts_with("HTTP/1.1 404")) << refused;
+  EXPECT_TRUE(has(refused, "Connection: keep-alive"));
+  client.send(R"({"prompt":"p"})" + request("GET /healthz"));
+  EXPECT_TRUE(client.read_answer().starts_with("HTTP/1.1 200")) << "nothing stood between";
+  client.send(
+      "POST /api/v1/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 14\r\n"
+      "Expect: 100-continue\r\n\r\n");
+  EXPECT_TRUE(has(client.read_all(), "Connection: close")) << "it may send the body, or not";
+}
+
+TEST_F(ServerTest, ARequestWhoseBodyEndsWhileTheServerStopsIsRefused) {
+  start();
+  RawClient client(port_);
+  client.send(
+      "POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 14\r\n"
+      "Expect: 100-continue\r\n\r\n");
+  ASSERT_EQ(client.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  auto stop = [](Server& server) -> Task<Result<void>> {
+    co_await server.stop(1s);
+    co_return Result<void>{};
+  };
+  ASSERT_TRUE(finish(stop(*server_)));
+  client.send(R"({"prompt":"p"})");
+  std::string answer = client.read_all();
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 503")) << answer;
+  EXPECT_TRUE(on_loop([&] { return store_.all().empty(); }));
+}
+
 TEST_F(ServerTest, ForeignPagesAndHostsAreRefusedWithoutKeys) {
   start();
   RawClient client(port_);

@@ -125,7 +125,7 @@ bool Api::is_public(std::string_view path) const {
   });
 }
 
-std::expected<Planned, Reply> Api::plan(Request& request, ReadTools& tools) const {
+std::expected<const Route*, Reply> Api::find(Request& request) const {
   request.parameters.clear();
   std::vector<std::string_view> segments = segments_of(request.path);
   auto patterns = by_length_.find(segments.size());
@@ -169,9 +169,19 @@ std::expected<Planned, Reply> Api::plan(Request& request, ReadTools& tools) cons
         403, "access denied", "access_denied",
         {{"required", role_needed(found->access)}, {"granted", to_string(request.caller.role)}}));
   }
-  auto call = found->read(request, tools);
+  return found;
+}
+
+std::expected<Planned, Reply> Api::read(const Route& route, Request& request, ReadTools& tools) {
+  auto call = route.read(request, tools);
   if (!call) return std::unexpected(std::move(call.error()));
-  return Planned{*std::move(call), found->patience};
+  return Planned{*std::move(call), route.patience};
+}
+
+std::expected<Planned, Reply> Api::plan(Request& request, ReadTools& tools) const {
+  auto route = find(request);
+  if (!route) return std::unexpected(std::move(route.error()));
+  return read(**route, request, tools);
 }
 
 }  // namespace fairlead::http

@@ -25,8 +25,13 @@ class Api {
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
 
-  // Any thread. Fills in the request's parameters, and may take its body. The reply says why there
-  // is nothing to run: no such path or method, not allowed, or not understood.
+  // Any thread. The route that the head of a request asks for; fills in its parameters. The reply
+  // says why there is none: no such path or method, or not for this caller.
+  std::expected<const Route*, Reply> find(Request& request) const;
+  // Any thread. Reads a request whose route was found, and may take its body. The reply says what
+  // was not understood.
+  static std::expected<Planned, Reply> read(const Route& route, Request& request, ReadTools& tools);
+  // Both.
   std::expected<Planned, Reply> plan(Request& request, ReadTools& tools) const;
 
   // Whether the path is served without a key: health and the description of the API.
