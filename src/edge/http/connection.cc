@@ -85,12 +85,12 @@ bool Connection::draining() const {
 }
 
 void Connection::start(bool crowded) {
-  core_.add(*this);
+  core_.add(*this, listener_);
   auto run = [self = shared_from_this(), crowded]() -> awaitable<void> {
     co_await self->serve(crowded);
     self->core_.hub.remove(self.get());
     self->core_.forget_call(self->call_);
-    self->core_.remove(*self);
+    self->core_.remove(*self, self->listener_);
   };
   asio::co_spawn(core_.context, std::move(run), asio::detached);
 }

@@ -9,7 +9,7 @@
 namespace fairlead::limits {
 
 // --- Connections -----------------------------------------------------------------------------
-// Further ones are told so and closed.
+// Of one listener; further ones are told so and closed.
 inline constexpr size_t kHttpConnectionsMax = 4096;
 inline constexpr size_t kHttpHeaderBytesMax = 64 << 10;
 inline constexpr size_t kHttpTargetBytesMax = 8 << 10;

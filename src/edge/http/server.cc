@@ -114,7 +114,18 @@ void ServerCore::accept(Listener& listener) {
 void ServerCore::serve(Listener& listener, tcp::socket socket, Peer peer) {
   auto connection =
       std::make_shared<Connection>(*this, listener, std::move(socket), std::move(peer));
-  connection->start(connections.size() >= settings.connections_max);
+  // Counted for each listener: callers of the API do not keep probes and metrics out.
+  connection->start(listener.connections >= settings.connections_max);
+}
+
+void ServerCore::add(Connection& connection, Listener& listener) {
+  connections.insert(&connection);
+  ++listener.connections;
+}
+
+void ServerCore::remove(Connection& connection, Listener& listener) {
+  connections.erase(&connection);
+  --listener.connections;
 }
 
 void ServerCore::sweep() {

@@ -39,10 +39,10 @@ struct ServerTimeouts {
 
 struct ServerSettings {
   ServerTimeouts timeouts;
-  size_t connections_max = limits::kHttpConnectionsMax;
+  size_t connections_max = limits::kHttpConnectionsMax;  // of each listener
   size_t streams_max = limits::kStreamListenersMax;
   size_t body_bytes_max = limits::kHttpBodyBytesMax;
-  size_t job_bytes_max = limits::kHttpBodyBytesMax;  // of the body that submits a job
+  size_t job_bytes_max = limits::kHttpBodyBytesMax;            // of the body that submits a job
 
   size_t largest_body() const { return std::max(body_bytes_max, job_bytes_max); }
 };

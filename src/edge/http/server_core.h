@@ -29,6 +29,7 @@ struct Listener {
   Gatekeeper gatekeeper;
   boost::asio::ip::tcp::acceptor acceptor;
   std::shared_ptr<boost::asio::ssl::context> tls;
+  size_t connections = 0;
 };
 
 class ServerCore : public std::enable_shared_from_this<ServerCore> {
@@ -46,8 +47,8 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   void accept(Listener& listener);
   void serve(Listener& listener, boost::asio::ip::tcp::socket socket, Peer peer);
   void sweep();
-  void add(Connection& connection) { connections.insert(&connection); }
-  void remove(Connection& connection) { connections.erase(&connection); }
+  void add(Connection& connection, Listener& listener);
+  void remove(Connection& connection, Listener& listener);
   // Hands a call over; its answer goes to the connection, if that still waits for it.
   void call(Connection& connection, Call call);
   void forget_call(Bridge::CallId id) { waiting.erase(id); }

@@ -109,6 +109,18 @@ TEST_F(ServerTest, BeyondTheMostConnectionsOneIsToldToComeBack) {
   EXPECT_TRUE(has(answer, "Retry-After: 5"));
 }
 
+TEST_F(ServerTest, ManyConnectionsToOneListenerLeaveTheOthersTheirs) {
+  ServerSettings settings;
+  settings.connections_max = 1;
+  start(settings);
+  RawClient first(port_);
+  first.send(request("GET /healthz"));
+  ASSERT_TRUE(first.read_answer().starts_with("HTTP/1.1 200"));
+  ASSERT_TRUE(RawClient(port_).read_all().starts_with("HTTP/1.1 503"));
+  listen_to({});
+  EXPECT_TRUE(ask("GET /healthz").starts_with("HTTP/1.1 200"));
+}
+
 TEST_F(ServerTest, ExpectContinueIsAnswered) {
   start();
   RawClient client(port_);
