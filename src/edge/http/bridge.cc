@@ -38,6 +38,7 @@ Task<void> Bridge::run(CallId id, Call call) {
 }
 
 void Bridge::finish(CallId id, Reply reply) {
+  answer_bytes_.count(reply);
   bool first = finished_.empty();
   finished_.push_back({id, std::move(reply)});
   if (!first) return;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "edge/http/answer_bytes.h"
 #include "edge/http/api/backend.h"
 #include "edge/http/api/route.h"
 #include "runtime/loop.h"
@@ -26,8 +27,8 @@ class Bridge : public std::enable_shared_from_this<Bridge> {
   // Takes answers to the other thread; called on the loop's.
   using Deliver = std::function<void(std::vector<Finished>)>;
 
-  Bridge(Loop& loop, Backend& backend, Deliver deliver)
-      : loop_(loop), backend_(backend), deliver_(std::move(deliver)) {}
+  Bridge(Loop& loop, Backend& backend, AnswerBytes& answer_bytes, Deliver deliver)
+      : loop_(loop), backend_(backend), answer_bytes_(answer_bytes), deliver_(std::move(deliver)) {}
 
   // The other thread. The answer comes through `Deliver`, unless the bridge is closed.
   void send(CallId id, Call call);
@@ -43,6 +44,7 @@ class Bridge : public std::enable_shared_from_this<Bridge> {
 
   Loop& loop_;
   Backend& backend_;
+  AnswerBytes& answer_bytes_;
   Deliver deliver_;
 
   std::mutex mutex_;

@@ -352,6 +352,7 @@ Connection::awaitable<bool> Connection::send(Reply reply, const Request& request
     } catch (const std::exception&) {
       reply = problem(500, "internal error", "internal_error");
     }
+    core_.answer_bytes.count(reply);
   }
   std::string out = fmt::format(
       "HTTP/1.1 {} {}\r\n", reply.status,
@@ -363,9 +364,13 @@ Connection::awaitable<bool> Connection::send(Reply reply, const Request& request
                        reply.body.size());
   }
   out += keep_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
-  if (!head_only_ && reply.status != 204) out += reply.body;
+  if (head_only_ || reply.status == 204) reply.body = {};
+  // A large body is not copied.
+  const bool apart = reply.body.size() > limits::kHttpSmallAnswerBytes;
+  if (!apart) out += reply.body;
   expire_after(core_.settings.timeouts.write);
   bool written = co_await write(out);
+  if (written && apart) written = co_await write(reply.body);
   deadline_.reset();
   co_return written&& keep_alive;
 }

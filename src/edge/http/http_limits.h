@@ -24,6 +24,12 @@ inline constexpr Duration kHttpHeaderTimeout = 5s;
 inline constexpr Duration kHttpReadTimeout = 15s;
 inline constexpr Duration kHttpWriteTimeout = 30s;
 inline constexpr Duration kHttpIdleTimeout = 120s;
+// Bytes of answers that are made and not yet sent, of all connections together: sixteen of the
+// largest, each of which its caller may take kHttpWriteTimeout to read. Beyond them larger answers
+// than the second are refused; if every connection of a listener has one of those, it is as much
+// again.
+inline constexpr size_t kHttpAnswerBytesOfAllMax = 256 << 20;
+inline constexpr size_t kHttpSmallAnswerBytes = 64 << 10;
 // A call that the loop has not answered by then is answered with 503; it goes on.
 inline constexpr Duration kHttpCallTimeout = 30s;
 inline constexpr Duration kHttpHealthTimeout = 2s;
@@ -92,6 +98,8 @@ inline constexpr Duration kStreamPingEvery = 30s;
 inline constexpr Duration kStreamRetry = 2s;
 
 static_assert(kHttpHeaderTimeout < kHttpReadTimeout);
+static_assert(kResultBytesMax <= kHttpAnswerBytesOfAllMax, "the largest answer can be sent");
+static_assert(kHttpConnectionsMax * kHttpSmallAnswerBytes <= kHttpAnswerBytesOfAllMax);
 static_assert(kAdmissionWait > 3 * kRetryStore && kAdmissionWait < kHttpCallTimeout);
 static_assert(kBulkStaggerTotalMax < kHttpCallTimeout, "a staggered call is answered in time");
 static_assert(kHttpSweepEvery < kHttpHealthTimeout);

@@ -34,7 +34,7 @@ void ServerCore::open() {
       self->deliver(std::move(finished));
     });
   };
-  bridge = std::make_shared<Bridge>(loop, backend, std::move(to_my_thread));
+  bridge = std::make_shared<Bridge>(loop, backend, answer_bytes, std::move(to_my_thread));
   asio::post(context, [this] { sweep(); });
 }
 

@@ -43,6 +43,7 @@ struct ServerSettings {
   size_t streams_max = limits::kStreamListenersMax;
   size_t body_bytes_max = limits::kHttpBodyBytesMax;
   size_t job_bytes_max = limits::kHttpBodyBytesMax;            // of the body that submits a job
+  size_t answer_bytes_max = limits::kHttpAnswerBytesOfAllMax;  // of all answers under way
 
   size_t largest_body() const { return std::max(body_bytes_max, job_bytes_max); }
 };

@@ -14,6 +14,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "edge/http/answer_bytes.h"
 #include "edge/http/bridge.h"
 #include "edge/http/server.h"
 #include "runtime/clock.h"
@@ -62,6 +63,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   SystemClock clock;
   SystemRandom random;
   ReadTools tools{random, clock};
+  AnswerBytes answer_bytes{settings.answer_bytes_max};
   boost::asio::io_context context{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard{
       context.get_executor()};

@@ -121,6 +121,51 @@ TEST_F(ServerTest, ManyConnectionsToOneListenerLeaveTheOthersTheirs) {
   EXPECT_TRUE(ask("GET /healthz").starts_with("HTTP/1.1 200"));
 }
 
+TEST_F(ServerTest, TheBytesOfAnswersUnderWayAreBounded) {
+  static constexpr size_t kLarge = 32 << 20;  // more than sockets hold
+  ServerSettings settings;
+  settings.answer_bytes_max = kLarge + kLarge / 2;
+  auto large_route = [](const char* path, Reader read) {
+    return Route{Method::kGet, path, Access::kPublic, read, {}};
+  };
+  Routes routes;
+  routes.push_back(large_route("/made", [](Request&, ReadTools&) -> std::expected<Call, Reply> {
+    return [](Backend&) -> Task<Reply> {
+      Reply reply;
+      reply.body = std::string(kLarge, 'x');
+      co_return reply;
+    };
+  }));
+  routes.push_back(large_route("/later", [](Request&, ReadTools&) -> std::expected<Call, Reply> {
+    return [](Backend&) -> Task<Reply> {
+      Reply reply;
+      reply.render = [] { return std::string(kLarge, 'x'); };
+      co_return reply;
+    };
+  }));
+  routes.push_back(large_route("/small", [](Request&, ReadTools&) -> std::expected<Call, Reply> {
+    return [](Backend&) -> Task<Reply> { co_return reply_json(200, {{"small", true}}); };
+  }));
+  ListenSettings listen;
+  listen.api = std::make_shared<const Api>(std::move(routes));
+  start(settings, listen);
+  for (const char* path : {"GET /made", "GET /later"}) {
+    RawClient slow(port_);
+    slow.send(request(path));
+    ASSERT_TRUE(slow.read_until("\r\n\r\n").starts_with("HTTP/1.1 200"));
+    for (const char* another : {"GET /made", "GET /later"}) {
+      std::string refused = ask(another);
+      EXPECT_TRUE(refused.starts_with("HTTP/1.1 503")) << refused.substr(0, 300);
+      EXPECT_TRUE(has(refused, "Retry-After: 1"));
+    }
+    EXPECT_TRUE(ask("GET /small").starts_with("HTTP/1.1 200"));
+    EXPECT_EQ(slow.read_bytes(kLarge).size(), kLarge);
+    slow.send(request("GET /small"));  // served once the first answer is sent
+    ASSERT_TRUE(slow.read_answer().starts_with("HTTP/1.1 200"));
+    EXPECT_EQ(ask(path).size() > kLarge, true) << "there is room again";
+  }
+}
+
 TEST_F(ServerTest, ExpectContinueIsAnswered) {
   start();
   RawClient client(port_);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -78,6 +79,8 @@ struct Reply {
   // Makes the body, on the thread that will send it.
   std::move_only_function<std::string()> render;
   std::optional<StreamWish> stream;
+  // Held while the body is: what keeps count of it is told when it goes.
+  std::shared_ptr<void> counted;
 
   Reply& with(std::string name, std::string value) {
     headers.emplace_back(std::move(name), std::move(value));
