@@ -1,8 +1,10 @@
 #include "scheduler/revisits.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "base/planted.h"
+#include "job/backoff.h"
 #include "routing/placement.h"
 #include "scheduler/packets.h"
 
@@ -61,8 +63,17 @@ Task<Duration> Revisits::revisit(JobId job, Revision found) {
   co_return Duration(0);
 }
 
+// A bus that never says what became of a dispatch is asked less and less often: each time hands the
+// job out once more.
+static Duration pause_between(const job::Record& record) {
+  const size_t unknown = record.open_epochs.size();
+  return unknown == 0 ? Duration(0) : job::backoff(static_cast<int64_t>(unknown), Duration(0));
+}
+
 Task<Walked> Revisits::resolve_unpublished(WalkerPtr walker) {
   const job::Record& record = walker->record;
+  const Duration early = record.dispatched_at + pause_between(record) - replica_.clock.wall();
+  if (early > Duration(0)) co_return ends_.stay(*walker, std::min(early, limits::kRetryOut));
   Result<std::optional<bool>> found = co_await replica_.bus.stored(
       routing::direct_subject(record.assignee), dispatch_id(record.id, record.epoch));
   if (!found) {

@@ -213,9 +213,14 @@ Future<Result<Published>> NatsBus::publish(std::string subject, std::string payl
                                            std::string id) {
   if (server_.stopped()) return Published::kRefused;
   const bool streamed = jetstream_ && is_streamed(subject);
-  Publisher::To to = streamed                        ? Publisher::To::kStream
-                     : subject == kDeadLetterSubject ? Publisher::To::kRecord
-                                                     : Publisher::To::kListeners;
+  auto to = Publisher::To::kListeners;
+  if (streamed) {
+    // Workers of the usual libraries listen to their subjects, and know nothing of streams.
+    to = stream_of(subject) == kJobStream ? Publisher::To::kStreamAndListeners
+                                          : Publisher::To::kStream;
+  } else if (subject == kDeadLetterSubject) {
+    to = Publisher::To::kRecord;
+  }
   return publisher_.publish(std::move(subject), std::move(payload), streamed ? std::move(id) : "",
                             to);
 }

@@ -69,7 +69,7 @@ Sending Publisher::send(uint64_t number, Message& message) {
   const Sending sent = link_.send({message.subject, message.payload, message.reply, message.id});
   if (sent != Sending::kSent) {
     replies_.forget(message.reply);
-  } else if (message.to != To::kStream) {
+  } else if (!message.is_streamed()) {
     fence_later(number);
   }
   return sent;
@@ -78,7 +78,7 @@ Sending Publisher::send(uint64_t number, Message& message) {
 void Publisher::take(uint64_t number, const Reply& reply) {
   auto found = in_flight_.find(number);
   if (found == in_flight_.end()) return;
-  if (found->second.to == To::kStream) {
+  if (found->second.is_streamed()) {
     take_from_stream(number, found->second, reply);
     return;
   }
@@ -100,10 +100,10 @@ void Publisher::take_from_stream(uint64_t number, Message& message, const Reply&
       counters_.duplicates += ack.duplicate;
       if (ack.stored) {
         last_refusal_.clear();
-      } else {
-        note_refusal(message.subject, ack.error);
+        return settle(number, Published::kStored);
       }
-      return settle(number, ack.stored ? Published::kStored : Published::kRefused);
+      note_refusal(message.subject, ack.error);
+      return settle(number, message.to == To::kStream ? Published::kRefused : Published::kUnknown);
     }
     case Reply::Kind::kNoResponders:
       if (message.tries++ >= limits::kNoRespondersRetriesMax) {

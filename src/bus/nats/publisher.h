@@ -3,7 +3,8 @@
 // A message for a stream is a question that the stream answers: stored, also when it had it before
 // (the same id within its duplicate window); refused, when it says why not, or when no stream
 // listens to the subject after limits::kNoRespondersRetriesMax more tries; unknown, when no answer
-// comes in limits::kNatsAnswerWait or the connection breaks.
+// comes in limits::kNatsAnswerWait or the connection breaks. Where workers may listen beside the
+// stream, they have the message whatever it says of it: then its refusal is unknown as well.
 //
 // A message for whoever listens now is sent with a subject for an answer too, and behind all that
 // were sent in one turn of the loop follows one message to ourselves. The server handles what one
@@ -40,8 +41,9 @@ struct PublishCounters {
 
 class Publisher {
  public:
-  // kRecord: what it tells is kept elsewhere, and nobody need listen.
-  enum class To { kStream, kListeners, kRecord };
+  // kStreamAndListeners: some may listen beside the stream. kRecord: what it tells is kept
+  // elsewhere, and nobody need listen.
+  enum class To { kStream, kStreamAndListeners, kListeners, kRecord };
 
   // All must outlive the publisher.
   Publisher(Loop& loop, Link& link, Replies& replies);
@@ -66,6 +68,8 @@ class Publisher {
     Completer<Result<Published>> answer{};
     int tries = 0;
     std::string reply{};  // where an answer is expected
+
+    bool is_streamed() const { return to == To::kStream || to == To::kStreamAndListeners; }
   };
 
   Sending send(uint64_t number, Message& message);

@@ -105,6 +105,18 @@ TEST_F(PublisherTest, IsRefusedWhenTheStreamSaysWhy) {
   EXPECT_EQ(publisher->refusal(), "") << "it takes messages again";
 }
 
+TEST_F(PublisherTest, IsUnknownWhenTheStreamRefusesWhatOthersMayHaveHeard) {
+  make_stream();
+  const std::string large(200'000, 'x');
+  link->listen("s.a", "", Link::Care::kMayDrop);
+  EXPECT_EQ(publish("s.a", large, {}, Publisher::To::kStreamAndListeners), Published::kUnknown);
+  EXPECT_THAT(publisher->refusal(), HasSubstr("10054"));
+  loop.run_until([&] { return !heard.empty(); });
+  EXPECT_EQ(heard.size(), 1u) << "the worker has it";
+  EXPECT_EQ(stored(), 0u);
+  EXPECT_EQ(publish("s.a", "small", {}, Publisher::To::kStreamAndListeners), Published::kStored);
+}
+
 TEST_F(PublisherTest, IsNotAcceptedWhenInvalidOrTooLarge) {
   EXPECT_EQ(publish("s.*", "x").error().code, ErrorCode::kInvalid);
   EXPECT_EQ(publish("s.a", std::string(limits::kPacketBytesMax + 1, 'x')).error().code,
