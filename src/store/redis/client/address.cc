@@ -102,9 +102,23 @@ class Parser {
     auto parsed = scheme_.path ? parse_path(rest) : parse_hosts(rest);
     if (!parsed) return parsed;
     for (std::string_view option : split(query, '&')) {
-      if (!option.starts_with("db=")) continue;
-      if (auto chosen = parse_database(option.substr(3)); !chosen) return chosen;
+      if (auto taken = parse_option(option); !taken) return taken;
     }
+    return {};
+  }
+
+  Result<void> parse_option(std::string_view option) {
+    const size_t mark = option.find('=');
+    const std::string_view name = option.substr(0, mark);
+    const std::string_view value = mark == option.npos ? "" : option.substr(mark + 1);
+    if (name == "db") return parse_database(value);
+    std::string* of_sentinel = name == "sentinel_username"   ? &address_.sentinel.user
+                               : name == "sentinel_password" ? &address_.sentinel.password
+                                                             : nullptr;
+    if (!of_sentinel) return {};
+    auto decoded = percent_decoded(value);
+    if (!decoded) return undecodable();
+    *of_sentinel = *std::move(decoded);
     return {};
   }
 
@@ -112,12 +126,13 @@ class Parser {
     size_t colon = text.find(':');
     auto user = percent_decoded(text.substr(0, colon));
     auto password = percent_decoded(colon == text.npos ? "" : text.substr(colon + 1));
-    if (!user || !password) {
-      return fail(ErrorCode::kInvalid, "user or password holds a % that encodes nothing");
-    }
-    address_.user = *std::move(user);
-    address_.password = *std::move(password);
+    if (!user || !password) return undecodable();
+    address_.server = {*std::move(user), *std::move(password)};
     return {};
+  }
+
+  static std::unexpected<Error> undecodable() {
+    return fail(ErrorCode::kInvalid, "user or password holds a % that encodes nothing");
   }
 
   Result<void> parse_path(std::string_view text) {

@@ -5,8 +5,9 @@
 //   redis-sentinel://[user[:password]@]host[:port][,host[:port]…]/master[/database]
 //                                                         rediss-sentinel:// the same over TLS
 //
-// Of a query only `db` is looked at. User and password are those of the server, percent-encoded
-// where they must be; a Sentinel is asked without them.
+// Of a query only `db`, `sentinel_username` and `sentinel_password` are looked at. User and
+// password are those of the server; what the Sentinels ask for, if they do, stands in the query.
+// All are percent-encoded where they must be.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +28,20 @@ struct Endpoint {
   bool operator==(const Endpoint&) const = default;
 };
 
+// No password: none is shown.
+struct Credentials {
+  std::string user;  // may be empty with a password
+  std::string password;
+
+  bool operator==(const Credentials&) const = default;
+};
+
 struct Address {
   std::vector<Endpoint> endpoints;  // the server, or its Sentinels
   std::string master;               // what the Sentinels call it; empty: there are none
   bool tls = false;
-  std::string user;
-  std::string password;
+  Credentials server;
+  Credentials sentinel;
   int database = 0;
 
   std::string shown() const;  // without secrets

@@ -18,9 +18,9 @@ std::string refusal(std::string_view url) {
 }
 
 TEST(RedisAddress, NamesHostPortAndDatabase) {
-  EXPECT_EQ(parsed("redis://cache:7000/3"), (Address{{{"cache", 7000, ""}}, "", false, "", "", 3}));
+  EXPECT_EQ(parsed("redis://cache:7000/3"), (Address{{{"cache", 7000, ""}}, "", false, {}, {}, 3}));
   EXPECT_EQ(parsed("redis://localhost"),
-            (Address{{{"localhost", 6379, ""}}, "", false, "", "", 0}));
+            (Address{{{"localhost", 6379, ""}}, "", false, {}, {}, 0}));
   EXPECT_EQ(parsed("redis://h/?db=2").database, 2);
   EXPECT_EQ(parsed("redis://h?pool_size=10&db=4").database, 4);
 }
@@ -34,17 +34,17 @@ TEST(RedisAddress, MayBeOfTheSixthVersion) {
 TEST(RedisAddress, HoldsUserAndPasswordDecoded) {
   Address address = parsed("rediss://me:p%40ss%3Aword@h");
   EXPECT_TRUE(address.tls);
-  EXPECT_EQ(address.user, "me");
-  EXPECT_EQ(address.password, "p@ss:word");
-  EXPECT_EQ(parsed("redis://:secret@h").password, "secret");
-  EXPECT_EQ(parsed("redis://:secret@h").user, "");
+  EXPECT_EQ(address.server.user, "me");
+  EXPECT_EQ(address.server.password, "p@ss:word");
+  EXPECT_EQ(parsed("redis://:secret@h").server.password, "secret");
+  EXPECT_EQ(parsed("redis://:secret@h").server.user, "");
   EXPECT_EQ(address.shown(), "h:6379");
 }
 
 TEST(RedisAddress, MayBeASocketInTheFileSystem) {
   Address address = parsed("unix://:pw@/run/redis/redis.sock?db=1");
   EXPECT_EQ(address.endpoints[0], (Endpoint{"", 0, "/run/redis/redis.sock"}));
-  EXPECT_EQ(address.password, "pw");
+  EXPECT_EQ(address.server.password, "pw");
   EXPECT_EQ(address.database, 1);
 }
 
@@ -53,8 +53,20 @@ TEST(RedisAddress, NamesSentinelsAndTheirMaster) {
   EXPECT_EQ(address.endpoints, (std::vector<Endpoint>{{"a", 26379, ""}, {"b", 7000, ""}}));
   EXPECT_EQ(address.master, "main");
   EXPECT_EQ(address.database, 2);
-  EXPECT_EQ(address.user, "u");
+  EXPECT_EQ(address.server.user, "u");
   EXPECT_TRUE(parsed("rediss-sentinel://a/main").tls);
+}
+
+TEST(RedisAddress, HoldsWhatSentinelsAskForApartFromWhatTheServerDoes) {
+  Address address =
+      parsed("redis-sentinel://u:p@a/main?sentinel_username=watch&sentinel_password=s%26cret&db=3");
+  EXPECT_EQ(address.server, (Credentials{"u", "p"}));
+  EXPECT_EQ(address.sentinel, (Credentials{"watch", "s&cret"}));
+  EXPECT_EQ(address.database, 3);
+  EXPECT_EQ(address.shown().find("cret"), std::string::npos);
+  EXPECT_EQ(parsed("redis-sentinel://:p@a/main").sentinel, Credentials());
+  EXPECT_NE(refusal("redis-sentinel://a/main?sentinel_password=%").find("encodes nothing"),
+            std::string::npos);
 }
 
 TEST(RedisAddress, SaysWhatIsWrongWithoutTheSecret) {

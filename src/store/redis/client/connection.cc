@@ -22,6 +22,17 @@ constexpr auto kToken = asio::as_tuple(asio::use_awaitable);
 // Looks in one answer_wait, so that a wait is not much longer than it should be.
 constexpr int kWatchSteps = 4;
 
+// What is said first to a server that asks who is there; nothing where nothing is to be shown.
+std::vector<Command> introduction(const Credentials& credentials) {
+  std::vector<Command> words;
+  if (!credentials.user.empty()) {
+    words.emplace_back("AUTH", credentials.user, credentials.password);
+  } else if (!credentials.password.empty()) {
+    words.emplace_back("AUTH", credentials.password);
+  }
+  return words;
+}
+
 std::string wire(const Command& command) {
   std::string bytes;
   command.write_to(bytes);
@@ -114,11 +125,20 @@ asio::awaitable<Result<Endpoint>> Connection::ask_sentinel(const Endpoint& senti
   link.give_up_after(options_.connect_wait / 4);
   if (auto opened = co_await open(link, sentinel); !opened)
     co_return std::unexpected(opened.error());
-  std::string ask = wire(Command("SENTINEL", "get-master-addr-by-name", options_.address.master));
+  std::vector<Command> words = introduction(options_.address.sentinel);
+  words.emplace_back("SENTINEL", "get-master-addr-by-name", options_.address.master);
+  std::string ask;
+  for (const Command& word : words) word.write_to(ask);
   if (auto sent = co_await link.write(ask); !sent) co_return std::unexpected(sent.error());
-  Result<Reply> reply = co_await next_reply(link, reader);
-  if (!reply) co_return std::unexpected(reply.error());
-  if (reply->is_error()) co_return fail(ErrorCode::kUnavailable, reply->text);
+  Result<Reply> reply;
+  for (size_t i = 0; i < words.size(); ++i) {
+    reply = co_await next_reply(link, reader);
+    if (!reply) co_return std::unexpected(reply.error());
+    if (reply->is_error()) {
+      co_return fail(ErrorCode::kUnavailable,
+                     fmt::format("{} refuses: {}", sentinel.shown(), reply->text));
+    }
+  }
   if (reply->items.size() != 2) {
     co_return fail(ErrorCode::kUnavailable,
                    fmt::format("{} knows no such master", sentinel.shown()));
@@ -138,12 +158,7 @@ asio::awaitable<Result<void>> Connection::open(Link& link, const Endpoint& endpo
 
 asio::awaitable<Result<void>> Connection::greet() {
   const Address& address = options_.address;
-  std::vector<Command> words;
-  if (!address.user.empty()) {
-    words.emplace_back("AUTH", address.user, address.password);
-  } else if (!address.password.empty()) {
-    words.emplace_back("AUTH", address.password);
-  }
+  std::vector<Command> words = introduction(address.server);
   words.emplace_back("CLIENT", "SETNAME", "fairlead");
   words.emplace_back("SELECT", address.database);
   size_t plain = words.size();
