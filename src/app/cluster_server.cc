@@ -52,26 +52,27 @@ Result<void> ClusterServer::open() {
   if (!opened) return std::unexpected(opened.error());
   store_ = *std::move(opened);
   bus_ = std::make_unique<bus::nats::NatsBus>(
-      bus::nats::NatsBus::Plugs{loop_, clock_, random_, log_}, config_.nats);
+      bus::nats::NatsBus::Plugs{loop_, store_->clock(), random_, log_}, config_.nats);
   if (config_.kernel) {
-    auto kernel = std::make_unique<gate::KernelGate>(loop_, clock_, *store_, log_, *config_.kernel);
+    auto kernel =
+        std::make_unique<gate::KernelGate>(loop_, store_->clock(), *store_, log_, *config_.kernel);
     kernel_ = kernel.get();
     gate_ = std::move(kernel);
   } else {
     gate_ = std::make_unique<gate::TopicGate>();
   }
   scheduler_ = std::make_unique<scheduler::Scheduler>(
-      scheduler::Plugs{loop_, clock_, random_, *store_, *bus_, *gate_, log_}, common.scheduler,
-      front_.pools());
+      scheduler::Plugs{loop_, store_->clock(), random_, *store_, *bus_, *gate_, log_},
+      common.scheduler, front_.pools());
   bus_->on_terminated([this](bus::Delivery delivery, std::string reason) {
     return scheduler_->bury(std::move(delivery), std::move(reason));
   });
   book_ = std::make_unique<http::PoolBook>(
       loop_, *store_, front_.pools(), [this](auto map) { scheduler_->set_pools(std::move(map)); });
   watch_servers();
-  backend_ = std::make_unique<http::Backend>(http::Backend{loop_, clock_, random_, *store_, *bus_,
-                                                           log_, *scheduler_, *book_, build_info(),
-                                                           clock_.monotonic()});
+  backend_ = std::make_unique<http::Backend>(http::Backend{loop_, store_->clock(), random_, *store_,
+                                                           *bus_, log_, *scheduler_, *book_,
+                                                           build_info(), clock_.monotonic()});
   backend_->hands_over_jobs = true;
   backend_->context_ttl = config_.context_ttl;
   backend_->servers = [this] {
@@ -88,7 +89,7 @@ void ClusterServer::watch_servers() {
   scheduler::OverlayFiles files{config_.common.pools_file.empty() ? nullptr : front_.pools(),
                                 config_.timeouts_file};
   config_watch_ = std::make_unique<ConfigWatch>(
-      ConfigWatch::Plugs{loop_, clock_, *store_, *bus_, log_}, std::move(files),
+      ConfigWatch::Plugs{loop_, store_->clock(), *store_, *bus_, log_}, std::move(files),
       config_.reload_every,
       ConfigWatch::Use{.pools = [this](auto map) { return book_->replace_file(std::move(map)); },
                        .timeouts =
@@ -191,9 +192,9 @@ Task<void> ClusterServer::keep_registered() {
                                                  {"service", "scheduler"},
                                                  {"version", build.version},
                                                  {"commit", build.commit},
-                                                 {"started_at", rfc3339_seconds(clock_.wall())}});
+                                                 {"started_at", rfc3339_seconds(now())}});
   do {
-    store::Blob blob{text, clock_.wall() + kRegisteredFor};
+    store::Blob blob{text, now() + kRegisteredFor};
     (void)co_await store_->put_blob("cordum:instance:scheduler:" + id, std::move(blob),
                                     store::BlobCondition::kAlways);
   } while (co_await loop_.delay(kRegisterEvery));
@@ -206,7 +207,7 @@ Task<void> ClusterServer::keep_greeting() {
     if (connection == greeted || !bus_->connected()) continue;
     greeted = connection;
     (void)co_await bus_->publish(std::string(bus::kHandshakeSubject),
-                                 scheduler::handshake_packet(random_.token(), clock_.wall()), {});
+                                 scheduler::handshake_packet(random_.token(), now()), {});
   } while (co_await loop_.delay(kGreetLookEvery));
 }
 

@@ -41,6 +41,8 @@ class ClusterServer {
   Task<Result<void>> start();
   Task<Result<void>> bind();
   void warn_of_replays();
+  // By the clock that all replicas go by.
+  WallTime now() const { return store_->clock().wall(); }
   // Takes over what dead replicas were given of this subject and did not answer.
   Task<void> keep_recovering(std::string subject);
   // Says who is there, for the Go services' tools.

@@ -32,13 +32,6 @@ WallTime wait_base(const Walker& walker, WallTime steady_since, WallTime now) {
   return walker.claim ? std::max(base, walker.claim->class_dispatched_at) : now;
 }
 
-// Of epochs that were handed out and then lost by the store nothing is known: afterwards all are
-// higher than any was before.
-Epoch next_epoch(Epoch last, WallTime rewound_at) {
-  const int64_t seconds = to_micros(rewound_at) / 1'000'000;
-  return std::max(last.next(), Epoch(static_cast<uint64_t>(seconds)));
-}
-
 // The route that a request asks for.
 routing::RememberedRoutes::Answer route_of(Replica& replica, const job::Record& record,
                                            const cap::JobRequest& request) {
@@ -54,6 +47,10 @@ routing::RememberedRoutes::Answer route_of(Replica& replica, const job::Record& 
 constexpr size_t kUsualHistory = 5;
 
 }  // namespace
+
+Epoch next_epoch(Epoch last, WallTime rewound_at) {
+  return std::max(last.next(), Epoch(static_cast<uint64_t>(to_micros(rewound_at))));
+}
 
 Task<Walked> Dispatch::advance(WalkerPtr owned) {
   Walker& walker = *owned;

@@ -27,6 +27,10 @@
 
 namespace fairlead::scheduler {
 
+// Of epochs that were handed out and then lost by the store (Store::rewound_at) nothing is known:
+// afterwards all are higher than any was before.
+Epoch next_epoch(Epoch last, WallTime rewound_at);
+
 class Dispatch {
  public:
   Dispatch(Replica& replica, LeaseKeeper& leases, Commits& commits, WalkEnds& ends,

@@ -21,8 +21,8 @@
 #include "scheduler/presence.h"
 #include "scheduler/settings.h"
 #include "scheduler/steady_time.h"
-#include "scheduler/store_time.h"
 #include "store/store.h"
+#include "store/store_time.h"
 
 namespace fairlead::scheduler {
 
@@ -67,7 +67,7 @@ struct Replica : Plugs {
 
   // Timeouts and fail mode may be changed, between two steps of anything.
   Settings settings;
-  StoreTime clock;  // stands for the plug, which may be wrong
+  store::StoreTime clock;  // stands for the plug, which may be wrong
   std::shared_ptr<const routing::PoolMap> pools;
   routing::RememberedRoutes routes;
   const std::string name;  // "<instance>.<nonce>": the beginning of every lease token

@@ -82,6 +82,55 @@ TEST_F(Faults, AFullServerRefusesNewJobsWhileThoseItHasMayEnd) {
   EXPECT_EQ(server.number({"ZCARD", "job:index:dispatched"}), 1);
 }
 
+TEST_F(Faults, AFullServerKeepsTheReplicasAndWhatTheyHoldAlive) {
+  RedisServerProcess server;
+  reopen(server.url());
+  auto acquires = [&](const char* token) {
+    return get(store_->acquire("cordum:reconciler:default", {token, 60s}));
+  };
+  get(store_->sign_of_life("one.n"));
+  get(store_->sign_of_life("two.n"));
+  EXPECT_EQ(store_->write_problem(), "");
+  EXPECT_TRUE(acquires("one.n.u"));
+  Snapshot ends = apply<Applied>(admission("ends")).record;
+  ends = apply<Applied>(succeed(*apply<Applied>(run(*ends)).record)).record;
+  Change waits = admission("waits");
+  waits.path = {State::kPending};
+  waits.next->state = State::kPending;
+  waits.next->publish_pending = false;
+  waits.next->wait = job::Wait{job::ReasonCode::kNoWorkers, "", "class", clock_.wall()};
+  apply<Applied>(std::move(waits));
+  Snapshot runs = apply<Applied>(admission("runs")).record;
+  server.ask({"CONFIG", "SET", "maxmemory", "1mb"});
+
+  EXPECT_TRUE(loop_.wait(store_->sign_of_life("one.n")));
+  EXPECT_NE(store_->write_problem().find("maxmemory"), std::string::npos);
+  EXPECT_EQ(try_apply(admission("new")).error().code, ErrorCode::kFull);
+  EXPECT_TRUE(acquires("one.n.u"));
+  EXPECT_FALSE(acquires("two.n.u"));
+  advance_server(server, limits::kAliveTtl);
+  EXPECT_TRUE(loop_.wait(store_->sign_of_life("two.n")));
+  EXPECT_TRUE(acquires("two.n.u")) << "the other one is dead";
+
+  // A job is found for its result, and for its turn; and what is over goes.
+  Loaded loaded = get(store_->load(JobId("runs"), {.mark = "mark"}));
+  Change succeeds = succeed(*loaded.record);
+  succeeds.path = {State::kRunning, State::kSucceeded};
+  succeeds.mark = "mark";
+  apply<Applied>(std::move(succeeds));
+  ASSERT_EQ(get(store_->claim({{"class"}, 1})).size(), 1u);
+  loaded = get(store_->load(JobId("waits"), {.lease = LeaseRequest{"two.n.u", 60s}}));
+  EXPECT_TRUE(loaded.lease_taken);
+  get(store_->put_workers({"{}", store_->clock().wall() + 24h}, {WorkerId("w")}));
+  EXPECT_GT(get(store_->retire(store_->clock().wall() + limits::kEndedJobTtl, 100)), 0u);
+  EXPECT_FALSE(load("ends"));
+
+  server.ask({"CONFIG", "SET", "maxmemory", "0"});
+  apply<Applied>(admission("new"));
+  get(store_->sign_of_life("one.n"));
+  EXPECT_EQ(store_->write_problem(), "");
+}
+
 TEST_F(Faults, AServerThatBecameAReplicaRefusesAndIsUsedAgainWhenItIsMaster) {
   RedisServerProcess server, master;
   reopen(server.url());
@@ -117,6 +166,27 @@ TEST_F(Faults, TheMasterThatSentinelChoseIsFound) {
   EXPECT_NE(replica.text({"INFO", "replication"}).find("role:master"), std::string::npos);
 }
 
+TEST_F(Faults, ASentinelThatAsksForAPasswordIsGivenIts) {
+  RedisServerProcess master({"--requirepass", "of the server"});
+  std::string file = (master.folder() / "sentinel.conf").string();
+  std::ofstream(file) << "requirepass watcher\n"
+                      << "sentinel monitor main 127.0.0.1 " << master.port() << " 1\n"
+                      << "sentinel auth-pass main \"of the server\"\n"
+                      << "dir " << master.folder().string() << "\n";
+  RedisServerProcess sentinel({file});
+  const std::string url =
+      "redis-sentinel://:of%20the%20server@127.0.0.1:" + std::to_string(sentinel.port()) + "/main";
+  RedisOptions without;
+  without.url = url;
+  without.connect_patience = 300ms;
+  auto refused = RedisStore::open(std::move(without), loop_, clock_, no_log());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("NOAUTH"), std::string::npos) << refused.error().message;
+  reopen(url + "?sentinel_password=watcher");
+  ASSERT_TRUE(store_);
+  apply<Applied>(admission("a"));
+}
+
 TEST_F(Faults, AServerThatMayHaveLostWritesIsKnownAsSuchBeforeAnythingIsReadFromIt) {
   RedisServerProcess server;
   reopen(server.url());
@@ -130,11 +200,54 @@ TEST_F(Faults, AServerThatMayHaveLostWritesIsKnownAsSuchBeforeAnythingIsReadFrom
     loop_.run_ready();
     loaded = loop_.wait(store_->load(JobId("a"), {}));
   }
-  EXPECT_EQ(store_->rewound_at(), clock_.wall());
-  const WallTime noticed = clock_.wall();
+  const WallTime noticed = store_->rewound_at();
+  EXPECT_GE(noticed, clock_.wall());
+  EXPECT_LT(noticed, clock_.wall() + 1s);
   clock_.advance(1h);
   // Whoever comes later learns when it was.
   EXPECT_EQ(open_store(server.url(), loop_, clock_)->rewound_at(), noticed);
+}
+
+// As a master that was just promoted does while it has no replica of its own.
+TEST_F(Faults, AServerThatCannotNoteThatItIsAnotherIsTakenForOneThatLostWrites) {
+  RedisServerProcess server;
+  reopen(server.url());
+  apply<Applied>(admission("a"));
+  auto noted = [&] { return server.text({"HGET", "fairlead:server", "since"}); };
+  server.ask({"HSET", "fairlead:server", "id", "another"});
+  server.ask({"CONFIG", "SET", "min-replicas-to-write", "1"});
+  clock_.advance(1h);
+  server.ask({"CLIENT", "KILL", "TYPE", "normal"});
+  Result<Loaded> loaded = fail(ErrorCode::kUnavailable, "");
+  while (!loaded || store_->rewound_at() == WallTime()) {
+    loop_.run_ready();
+    loaded = loop_.wait(store_->load(JobId("a"), {}));
+  }
+  const WallTime first = store_->rewound_at();
+  EXPECT_EQ(first, clock_.wall());
+  EXPECT_EQ(noted(), "");
+
+  server.ask({"CONFIG", "SET", "min-replicas-to-write", "0"});
+  get(store_->sign_of_life("one.n"));
+  EXPECT_GT(store_->rewound_at(), first);
+  EXPECT_EQ(noted(), std::to_string(to_micros(store_->rewound_at())));
+  // Once is enough.
+  const WallTime second = store_->rewound_at();
+  clock_.advance(1h);
+  get(store_->sign_of_life("one.n"));
+  EXPECT_EQ(store_->rewound_at(), second);
+}
+
+TEST_F(Faults, AServerThatLosesWritesTwiceIsKnownToHaveDoneSoWhateverTheClockShows) {
+  RedisServerProcess server;
+  reopen(server.url());
+  auto lose = [&] {
+    server.ask({"HSET", "fairlead:server", "id", "another"});
+    return open_store(server.url(), loop_, clock_)->rewound_at();
+  };
+  const WallTime first = lose();
+  clock_.set_wall(clock_.wall() - 1h);
+  EXPECT_GT(lose(), first);
 }
 
 }  // namespace

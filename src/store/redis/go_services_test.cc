@@ -152,6 +152,22 @@ TEST_F(BesideGo, AJobThatAGoSchedulerHandedOutTakesItsWorkersResult) {
   EXPECT_EQ(scan({.by = Query::By::kDue}), Ids{});
 }
 
+TEST_F(BesideGo, AJobOfOursThatAGoSchedulerHandsOutIsNoLongerWithOurWorker) {
+  Snapshot record = apply<Applied>(dispatch(request("a"))).record;
+  go_.set_state("a", "DISPATCHED", "RUNNING", now() + 1, "1|RUNNING");
+  record = load("a");
+  EXPECT_EQ(record->epoch, Epoch(1));
+  EXPECT_EQ(record->assignee, WorkerId());
+  EXPECT_EQ(server().number({"ZCARD", "fairlead:slots:worker:w"}), 0);
+  EXPECT_EQ(server().number({"SCARD", "fairlead:slots:tenant:acme"}), 1);
+  // Likewise once more, when only the time tells.
+  go_.set_state("a", "RUNNING", "RUNNING", now() + 2, "2|RUNNING");
+  record = load("a");
+  EXPECT_EQ(record->assignee, WorkerId());
+  apply<Applied>(succeed(*record));
+  EXPECT_EQ(server().number({"SCARD", "fairlead:slots:tenant:acme"}), 0);
+}
+
 TEST_F(BesideGo, AWaitingJobThatAGoSchedulerHandedOutWaitsNoMore) {
   Change waits = dispatch(request("a"));
   waits.path = {State::kPending};

@@ -74,6 +74,16 @@ std::string json_labels(const cap::JobRequest& request) {
   return out + "}";
 }
 
+// Empty: there are none, or none that can be read.
+std::string constraints_json(const Decision& decision) {
+  cap::PolicyConstraints constraints;
+  std::string json;
+  const bool read = !decision.constraints.empty() &&
+                    constraints.ParseFromString(decision.constraints) &&
+                    google::protobuf::util::MessageToJsonString(constraints, &json).ok();
+  return read ? json : std::string();
+}
+
 void add_decision(Fields& fields, const job::Record& record) {
   const Decision& decision = record.decision;
   bool approval = decision.kind == Decision::Kind::kRequireApproval;
@@ -85,11 +95,7 @@ void add_decision(Fields& fields, const job::Record& record) {
   fields.emplace_back("safety_checked_at", micros(decision.checked_at));
   fields.emplace_back("safety_approval_required", approval ? "true" : "");
   if (approval) fields.emplace_back("safety_job_hash", record.request_hash);
-  if (decision.constraints.empty()) return;
-  cap::PolicyConstraints constraints;
-  std::string json;
-  if (constraints.ParseFromString(decision.constraints) &&
-      google::protobuf::util::MessageToJsonString(constraints, &json).ok()) {
+  if (std::string json = constraints_json(decision); !json.empty()) {
     fields.emplace_back("safety_constraints", std::move(json));
   }
 }
@@ -135,11 +141,30 @@ Fields fields_of(const job::Record& record, const std::vector<job::State>& path,
     if (!record.result_ptr.empty()) fields.emplace_back("result_ptr", record.result_ptr);
     if (!record.error_message.empty()) fields.emplace_back("failure_reason", record.error_message);
   }
-  // A decision that was made before the job was handed out was written then at the latest.
-  bool decided = record.decision.kind != Decision::Kind::kNone;
-  bool written = !admits && !dispatches && record.decision.checked_at <= record.dispatched_at;
-  if (decided && !written) add_decision(fields, record);
+  if (writes_decision(record, path, admits)) add_decision(fields, record);
   return fields;
+}
+
+// A decision that was made before the job was handed out was written then at the latest.
+bool writes_decision(const job::Record& record, const std::vector<job::State>& path, bool admits) {
+  if (record.decision.kind == Decision::Kind::kNone) return false;
+  const bool dispatches = std::ranges::count(path, job::State::kDispatched) > 0;
+  return admits || dispatches || record.decision.checked_at > record.dispatched_at;
+}
+
+std::string decision_json(const job::Record& record) {
+  const Decision& decision = record.decision;
+  const bool approval = decision.kind == Decision::Kind::kRequireApproval;
+  const std::string constraints = constraints_json(decision);
+  return fmt::format(
+      R"({{"decision":{},"reason":{},"rule_id":{},"policy_snapshot":{},"constraints":{},)"
+      R"("remediations":null,"approval_required":{},"approval_ref":{},"job_hash":{},)"
+      R"("checked_at":{}}})",
+      json_quoted(name_of(decision.kind)), json_quoted(decision.reason),
+      json_quoted(decision.rule_id), json_quoted(decision.policy_snapshot),
+      constraints.empty() ? "null" : constraints, approval,
+      json_quoted(approval ? record.id.str() : ""), json_quoted(record.request_hash),
+      to_micros(decision.checked_at));
 }
 
 Fields fields_of(const cap::JobRequest& request) {
@@ -205,8 +230,7 @@ std::optional<WallTime> due_of(std::string_view places) {
 
 // A Go service handed it out: it knows no epochs, and its worker's result counts.
 void follow_dispatch(job::Record& record) {
-  bool out = record.state == job::State::kDispatched || record.state == job::State::kRunning;
-  if (!out || record.epoch != Epoch()) return;
+  if (!job::holds_worker_slot(record) || record.epoch != Epoch()) return;
   record.epoch = Epoch(1);
   record.deliveries = 1;
   record.dispatched_at = record.updated_at;
@@ -289,6 +313,10 @@ void follow_go(job::Record& record, Reply& bundle) {
   if (!bundle.at(5).none()) record.result_ptr = bundle.at(5).text;
   if (!bundle.at(6).none()) record.error_message = bundle.at(6).text;
   job::add_event(record, updated, {});
+  // Who says that it is out has handed it out, and does not say to whom.
+  if (*state == job::State::kDispatched || *state == job::State::kRunning) {
+    record.assignee = WorkerId();
+  }
   if (!moved) return;
   if (Reply& approval = bundle.at(8); !approval.none()) {
     record.approval = approval_from(approval.at(0).text, approval.at(1).text, approval.at(2).text,

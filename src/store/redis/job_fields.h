@@ -19,6 +19,10 @@ using Fields = std::vector<std::pair<std::string_view, std::string>>;
 // What a commit writes of its record, which walked the given path: what it may have changed.
 // `admits`: the commit makes the job.
 Fields fields_of(const job::Record& record, const std::vector<job::State>& path, bool admits);
+// Whether those include the policy's decision, which may have been written before.
+bool writes_decision(const job::Record& record, const std::vector<job::State>& path, bool admits);
+// The decision as the Go services list it.
+std::string decision_json(const job::Record& record);
 // What the Go services keep of a request beside it.
 Fields fields_of(const cordum::agent::v1::JobRequest& request);
 

@@ -6,19 +6,21 @@ namespace fairlead::store::redis {
 const char kJobPart[] = R"lua(
 -- What is looked at before a job is changed. We keep, beside the Go services' fields: the revision,
 -- what we last saw of the fields that they change, and where the job stands in our own indexes.
-local REVISION, SEEN, STATE, UPDATED, APPROVAL, PLACES, DEADLINE, RECORD, ATTEMPTS, RESULT, FAILURE,
-  REQUEST = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+local REVISION, SEEN, STATE, UPDATED, APPROVAL, PLACES, DEADLINE, CHECKED, RECORD, ATTEMPTS, RESULT,
+  FAILURE, REQUEST = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 local function read_guard(meta)
   return call('HMGET', meta, 'fl_rev', 'fl_seen', 'state', 'updated_at', 'approval_revision',
-    'fl_places', 'deadline_unix')
+    'fl_places', 'deadline_unix', 'safety_checked_at')
 end
 local function read_record(meta)
   return call('HMGET', meta, 'fl_rev', 'fl_seen', 'state', 'updated_at', 'approval_revision',
-    'fl_places', 'deadline_unix', 'fl_rec', 'attempts', 'result_ptr', 'failure_reason')
+    'fl_places', 'deadline_unix', 'safety_checked_at', 'fl_rec', 'attempts', 'result_ptr',
+    'failure_reason')
 end
 local function read_all(meta)
   return call('HMGET', meta, 'fl_rev', 'fl_seen', 'state', 'updated_at', 'approval_revision',
-    'fl_places', 'deadline_unix', 'fl_rec', 'attempts', 'result_ptr', 'failure_reason', 'fl_req')
+    'fl_places', 'deadline_unix', 'safety_checked_at', 'fl_rec', 'attempts', 'result_ptr',
+    'failure_reason', 'fl_req')
 end
 
 -- The places: the tenant and the worker of whom it holds a slot, when that worker got it, its
@@ -40,12 +42,12 @@ local function follow_move(id, job)
   if places[CLASS] ~= '' then leave_class(id, places[CLASS]) end
   if places[DUE_AT] ~= '' then call('ZREM', DUE, id) end
   if places[UNPUBLISHED_AT] ~= '' then call('ZREM', UNPUBLISHED, id) end
-  local tenant, worker, worker_at = places[TENANT_SLOT], places[WORKER_SLOT], places[WORKER_AT]
-  local state = job[STATE]
+  -- Whoever it was with, it is with another now, if with anybody.
+  if places[WORKER_SLOT] ~= '' then call('ZREM', WORKER_SLOTS .. places[WORKER_SLOT], id) end
+  local tenant, state = places[TENANT_SLOT], job[STATE]
   if state ~= 'SCHEDULED' and state ~= 'DISPATCHED' and state ~= 'RUNNING' then
     if tenant ~= '' then call('SREM', TENANT_SLOTS .. tenant, id) end
-    if worker ~= '' then call('ZREM', WORKER_SLOTS .. worker, id) end
-    tenant, worker, worker_at = '', '', ''
+    tenant = ''
   end
   -- One that needs approval waits for that.
   local due = ''
@@ -54,7 +56,7 @@ local function follow_move(id, job)
     due = whole(tonumber(job[UPDATED] or '0') + wait)
     call('ZADD', DUE, due, id)
   end
-  job[PLACES] = cmsgpack.pack({tenant, worker, worker_at, '', due, '', places[FOREIGN]})
+  job[PLACES] = cmsgpack.pack({tenant, '', '', '', due, '', places[FOREIGN]})
   call('HSET', META .. id, 'fl_places', job[PLACES])
 end
 
@@ -70,6 +72,7 @@ local function look_at(id, read)
   job.changed = true
   job[REVISION] = whole(tonumber(job[REVISION] or '0') + 1)
   job[SEEN] = seen
+  go_on_when_full()
   call('HSET', meta, 'fl_rev', job[REVISION], 'fl_seen', seen)
   if not TERMINAL[job[STATE]] then
     -- Live jobs do not expire.
@@ -100,12 +103,12 @@ end
 // The part that every change needs ends with a return; what few need is behind it.
 const char kApplyScript[] = R"lua(
 local id, revision, token, state, may_follow, ended, updated, places, tenant_limit, worker_limit,
-  key, of_tenant, trace, deadline, request, result, of_worker, approve, release, mark, events, words,
-  more = unpack(ARGV, 1, 23)
+  key, of_tenant, trace, deadline, request, result, of_worker, approve, release, mark, checked,
+  decision, events, words, more = unpack(ARGV, 1, 25)
 ended, more, events, words = ended == '1', more == '1', tonumber(events), tonumber(words)
 local meta = META .. id
 local job = look_at(id, read_guard)
-taken = 23 + events + words
+taken = 25 + events + words
 
 local function conflict(lease_lost)
   local all = job and read_record(meta)
@@ -155,9 +158,12 @@ if key ~= '' and not call('SET', key, id, 'NX', 'EX', IDEMPOTENCY_SECONDS) then
   if holder ~= id then return {'duplicate', holder} end
 end
 
--- It will be done. Taking away comes first: then what follows is not refused for lack of memory,
--- and jobs may end when there is none.
-if job and from ~= state then call('ZREM', index_of(from), id) end
+-- It will be done, by a Redis that is full too unless the job is new: taking away comes first.
+if job and from ~= state then
+  call('ZREM', index_of(from), id)
+elseif job then
+  go_on_when_full()
+end
 local approval = job and job[APPROVAL]
 if approve == '1' and (from ~= state or not approval) then
   approval = whole(tonumber(approval or '0') + 1)
@@ -166,12 +172,16 @@ if approve == '1' and (from ~= state or not approval) then
   call('HDEL', meta, 'approval_decision', 'approval_job_hash', 'approval_policy_snapshot')
 end
 call('HSET', meta, 'fl_seen', seen_of(state, updated, approval), 'fl_places', places,
-  unpack(ARGV, 24 + events, 23 + events + words))
+  unpack(ARGV, 26 + events, 25 + events + words))
 call('ZADD', index_of(state), updated, id)
 if call('ZADD', 'job:recent', updated, id) == 1 then
   call('ZREMRANGEBYRANK', 'job:recent', 0, -RECENT_MAX - 1)
 end
-if events > 0 then call('RPUSH', 'job:events:' .. id, unpack(ARGV, 24, 23 + events)) end
+if events > 0 then call('RPUSH', 'job:events:' .. id, unpack(ARGV, 26, 25 + events)) end
+if decision ~= '' and not (job and job[CHECKED] == checked) then
+  call('RPUSH', 'job:decisions:' .. id, decision)
+  call('EXPIRE', 'job:decisions:' .. id, ENDED_SECONDS)
+end
 
 if old[FOREIGN] then
   if not ended then call('SADD', 'job:tenant:active:' .. of_tenant, id) end

@@ -23,9 +23,7 @@ Result<std::unique_ptr<RedisStore>> RedisStore::open(RedisOptions options, Loop&
   if (!connected) return std::unexpected(connected.error());
   std::unique_ptr<RedisStore> store(
       new RedisStore(std::move(options), std::move(client), loop, clock));
-  auto identity = store->client_->ask_and_wait(store->identify(), limits::kRedisConnectWait);
-  if (!identity) return std::unexpected(identity.error());
-  store->take_identity(*identity);
+  store->take_identity(store->client_->ask_and_wait(store->identify(), limits::kRedisConnectWait));
   auto counts =
       store->client_->ask_and_wait(store->script(Script::kView), limits::kRedisConnectWait);
   if (!counts) return std::unexpected(counts.error());
@@ -39,29 +37,40 @@ RedisStore::RedisStore(RedisOptions options, std::unique_ptr<Client> client, Loo
     : options_(std::move(options)),
       loop_(loop),
       clock_(clock),
-      opened_(clock.wall()),
+      opened_(clock.monotonic()),
       self_(std::make_shared<RedisStore*>(this)),
       client_(std::move(client)) {
   // First of all calls, so that nothing that is read from another server is acted on before.
-  client_->on_connected([this] {
-    client_->call(identify(), [self = std::weak_ptr(self_)](Result<Reply> reply) {
-      if (auto alive = self.lock(); alive && reply) (*alive)->take_identity(*reply);
-    });
-  });
+  client_->on_connected([this] { ask_identity(); });
 }
 
 RedisStore::~RedisStore() {
   loop_.cancel(view_timer_);
 }
 
+// What was lost is later than what was lost before, whatever our clock says.
 Command RedisStore::identify() const {
   Command identify = script(Script::kIdentify);
-  identify.add(clock_.wall());
+  identify.add(std::max(clock_.wall(), rewound_at_ + Duration(1)));
   return identify;
 }
 
-void RedisStore::take_identity(const Reply& reply) {
-  if (!reply.none()) rewound_at_ = wall_time_from_micros(reply.number());
+void RedisStore::ask_identity() {
+  identified_ = false;
+  client_->call(identify(), [self = std::weak_ptr(self_)](const Result<Reply>& reply) {
+    if (auto alive = self.lock()) (*alive)->take_identity(reply);
+  });
+}
+
+// A server that takes no writes cannot note that it is another one: until it does, it is taken for
+// one that has lost something.
+void RedisStore::take_identity(const Result<Reply>& reply) {
+  if (!reply) {
+    rewound_at_ = std::max(rewound_at_ + Duration(1), clock_.wall());
+    return;
+  }
+  identified_ = true;
+  if (!reply->none()) rewound_at_ = std::max(rewound_at_, wall_time_from_micros(reply->number()));
 }
 
 void RedisStore::keep_view_fresh() {
@@ -140,7 +149,7 @@ std::vector<Claim> claims_of(Reply& list) {
 Answer<std::vector<Claim>> RedisStore::claim(Claims claims) {
   Command claim = script(Script::kClaim);
   claim.add(clock_.wall());
-  claim.add(opened_);
+  claim.add(clock_.at(opened_));
   claim.add(claims.max);
   claim.add(claims.classes.size());
   for (const std::string& name : claims.classes) claim.add(name);

@@ -18,6 +18,7 @@
 #include "store/redis/scripts.h"
 #include "store/redis/view.h"
 #include "store/store.h"
+#include "store/store_time.h"
 
 namespace fairlead::store::redis {
 
@@ -81,12 +82,15 @@ class RedisStore final : public Store {
   Answer<void> leave(const std::string& replica);
   // The server's own clock, to compare ours with.
   Answer<WallTime> server_time();
+  // The same as of the last sign of life, without asking: all that is stored goes by it. Before the
+  // first one, the clock that was given.
+  const Clock& clock() const { return clock_; }
   // kUnavailable or kCorrupt where the user may not ask for them.
   Answer<ServerSettings> server_settings();
   // Whether there is a connection now.
   bool connected() const { return client_->connected(); }
   size_t outstanding() const { return client_->outstanding(); }
-  // Why Redis takes no writes though it answers, as of the last sign of life; empty: it does.
+  // Why Redis takes no new work though it answers, as of the last sign of life; empty: it does.
   const std::string& write_problem() const { return write_problem_; }
   // A number that changes within kRedisViewEvery when a replica has died; no IO.
   uint64_t deaths() const { return view_.deaths(); }
@@ -106,14 +110,17 @@ class RedisStore final : public Store {
   Answer<Page> scan_members(Query query);
   void keep_view_fresh();
   Command identify() const;
-  void take_identity(const Reply& reply);
+  void ask_identity();
+  Result<WallTime> take_sign_of_life(Result<Reply> reply, MonotonicTime asked);
+  void take_identity(const Result<Reply>& reply);
 
   const RedisOptions options_;
   Loop& loop_;
-  const Clock& clock_;
-  const WallTime opened_;
+  StoreTime clock_;
+  const MonotonicTime opened_;
   View view_;
   WallTime rewound_at_;
+  bool identified_ = false;  // the server of this connection
   std::string write_problem_;
   // Where the last sweep through the live jobs ended.
   struct {

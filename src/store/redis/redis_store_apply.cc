@@ -183,6 +183,9 @@ Command RedisStore::apply_command(Change& change) const {
   add_flag(apply, next.state == State::kApprovalRequired);
   add_flag(apply, change.release_lease);
   apply.add(change.mark);
+  const bool decides = writes_decision(next, change.path, admits);
+  apply.add(next.decision.checked_at);
+  apply.add(decides ? decision_json(next) : std::string());
   apply.add(events.size());
   apply.add(2 * fields.size());
   add_flag(apply, more);
@@ -200,7 +203,7 @@ void RedisStore::add_more(Command& apply, Change& change, const Places& places) 
   const WallTime now = clock_.wall();
   add_ghosts(apply, change.ghosts);
   apply.add(now);
-  apply.add(opened_);
+  apply.add(clock_.at(opened_));
   add_wait(apply, next, !places.wait_class.empty(), now);
   add_letter(apply, change.dead_letter);
   add_messages(apply, change.messages, next.updated_at);

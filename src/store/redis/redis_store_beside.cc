@@ -56,25 +56,33 @@ Answer<void> RedisStore::release(std::string key, std::string token) {
   return tell(release);
 }
 
-// By the clock of this replica: where Redis' own is far from it, a replica does not sweep.
 Answer<WallTime> RedisStore::sign_of_life(std::string replica) {
+  if (!identified_ && connected()) ask_identity();
   Command sign = script(Script::kSignOfLife);
   sign.add(replica);
   sign.add(milliseconds(limits::kAliveTtl));
   sign.add(milliseconds(limits::kRedisLivedTtl));
   Completer<Result<WallTime>> completer;
   Answer<WallTime> answer = completer.future();
-  client_->call(sign, [self = std::weak_ptr(self_), &clock = clock_,
+  client_->call(sign, [self = std::weak_ptr(self_), asked = clock_.monotonic(),
                        completer = std::move(completer)](Result<Reply> reply) mutable {
-    Result<WallTime> shown = clock.wall();
-    if (!reply) shown = std::unexpected(reply.error());
-    // Whoever cannot write this can write nothing.
-    if (auto alive = self.lock()) {
-      (*alive)->write_problem_ = shown ? std::string() : shown.error().message;
-    }
-    completer.complete(std::move(shown));
+    auto alive = self.lock();
+    if (alive) completer.complete((*alive)->take_sign_of_life(std::move(reply), asked));
   });
   return answer;
+}
+
+Result<WallTime> RedisStore::take_sign_of_life(Result<Reply> reply, MonotonicTime asked) {
+  if (!reply) {
+    write_problem_ = reply.error().message;
+    return std::unexpected(reply.error());
+  }
+  const Reply& refused = reply->at(2);
+  write_problem_ = refused.none() ? std::string() : error_of(refused.text).message;
+  const WallTime told =
+      wall_time_from_micros(reply->at(0).number() * 1'000'000 + reply->at(1).number());
+  clock_.learn(told, asked);
+  return told;
 }
 
 Answer<void> RedisStore::leave(const std::string& replica) {

@@ -178,6 +178,26 @@ TEST_F(Replicas, NothingIsLeftOfAClassInWhichNobodyWaits) {
   }
 }
 
+// The test's clock is years behind that of the server.
+TEST_F(Replicas, WhatIsOverGoesByTheServersClock) {
+  apply<Applied>(dispatch(request("a")));
+  auto due = [&] { return get(store_->scan({.by = Query::By::kDue})).records.size(); };
+  EXPECT_EQ(due(), 0u);
+  const WallTime told = get(store_->sign_of_life("one.n"));
+  const WallTime now = get(store_->server_time());
+  EXPECT_LE(told, now);
+  EXPECT_LT(now - told, 60s);
+  EXPECT_EQ(store_->clock().wall(), told);
+  EXPECT_EQ(due(), 1u);
+  EXPECT_EQ(get(store_->scan({.by = Query::By::kDeadline})).records.size(), 1u);
+  EXPECT_EQ(get(store_->scan({.by = Query::By::kUnpublished, .age = 1s})).records.size(), 1u);
+  // However our own is set, time goes on from there.
+  clock_.set_wall(WallTime());
+  clock_.advance(1s);
+  EXPECT_EQ(store_->clock().wall(), told + 1s);
+  EXPECT_EQ(due(), 1u);
+}
+
 TEST_F(Replicas, TheServerTellsItsClockAndWhatAnAcknowledgementIsWorth) {
   Words time = server().ask({"TIME"}).texts();
   WallTime now = get(store_->server_time());

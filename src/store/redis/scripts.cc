@@ -22,6 +22,9 @@ local function take_list()
   return list
 end
 local function whole(number) return string.format('%.0f', number) end
+-- A Redis that is full refuses what needs memory, unless a script has written something before that
+-- needs none. What moves, ends or keeps alive what is there begins with this; new work does not.
+local function go_on_when_full() call('DEL', 'fairlead:none') end
 
 local META = 'job:meta:'
 local LEASE = 'cordum:scheduler:job:'
@@ -52,9 +55,11 @@ local function is_dead(token)
     and call('EXISTS', 'fairlead:lived:' .. replica) == 1
 end
 local function acquire(key, token, ttl_ms)
-  if call('SET', key, token, 'NX', 'PX', ttl_ms) then return 1 end
+  local set = redis.pcall('SET', key, token, 'NX', 'PX', ttl_ms)
+  if set and not set.err then return 1 end
   local holder = call('GET', key)
-  if holder ~= token and not is_dead(holder) then return 0 end
+  if holder and holder ~= token and not is_dead(holder) then return 0 end
+  go_on_when_full()
   call('SET', key, token, 'PX', ttl_ms)
   return 1
 end
@@ -85,13 +90,15 @@ local now = take()
 local info = call('INFO', 'server') .. call('INFO', 'replication')
 local id = string.match(info, 'run_id:(%x+)') .. '.' .. string.match(info, 'master_replid:(%x+)')
 local known, since = unpack(call('HMGET', 'fairlead:server', 'id', 'since'))
-if known ~= id then
+if known == id then return since end
+go_on_when_full()
+if not known then
   call('HSET', 'fairlead:server', 'id', id)
-  if known then
-    since = now
-    call('HSET', 'fairlead:server', 'since', since)
-  end
+  return since
 end
+-- The clock of who noticed the last one may have been ahead.
+since = whole(math.max(tonumber(now), tonumber(since or '0') + 1))
+call('HSET', 'fairlead:server', 'id', id, 'since', since)
 return since
 )lua";
 
@@ -100,7 +107,8 @@ local id, with_request, token = take(), take() == '1', take()
 local leased = 0
 if token ~= '' then leased = acquire(LEASE .. id, token, take()) end
 local mark = take()
-if mark ~= '' then call('SET', INFLIGHT .. mark, 1, 'EX', INFLIGHT_SECONDS) end
+-- Only a hint: results are loaded also by a Redis that is full.
+if mark ~= '' then redis.pcall('SET', INFLIGHT .. mark, 1, 'EX', INFLIGHT_SECONDS) end
 local job = look_at(id, with_request and read_all or read_record)
 return {leased, job and bundle(id, job, with_request)}
 )lua";
@@ -233,10 +241,14 @@ return call('DEL', key)
 
 constexpr char kSignOfLifeScript[] = R"lua(
 local replica = take()
+-- Whether new work would be refused; a replica lives all the same.
+local tried = redis.pcall('SADD', REPLICAS, replica)
+go_on_when_full()
 call('SADD', REPLICAS, replica)
 call('SET', ALIVE .. replica, 1, 'PX', take())
 call('SET', 'fairlead:lived:' .. replica, 1, 'PX', take())
-return 1
+local time = call('TIME')
+return {time[1], time[2], type(tried) == 'table' and tried.err}
 )lua";
 
 constexpr char kEnqueueScript[] = R"lua(
@@ -258,7 +270,9 @@ return 1
 constexpr char kOrphansScript[] = R"lua(
 local now, before, limit = take(), take(), take()
 local found = {}
-for _, sequence in ipairs(call('ZRANGEBYSCORE', OUTBOX, '-inf', before, 'LIMIT', 0, limit)) do
+local old = call('ZRANGEBYSCORE', OUTBOX, '-inf', before, 'LIMIT', 0, limit)
+if #old > 0 then go_on_when_full() end
+for _, sequence in ipairs(old) do
   call('ZADD', OUTBOX, now, sequence)
   found[#found + 1] = sequence
   found[#found + 1] = call('HGET', MESSAGES, sequence)
@@ -356,8 +370,8 @@ return 1
 
 constexpr char kPutWorkersScript[] = R"lua(
 local key, snapshot, ttl_ms, workers = take(), take(), take(), take_list()
-call('SET', key, snapshot, 'PX', ttl_ms)
 call('DEL', 'cordum:workers:count')
+call('SET', key, snapshot, 'PX', ttl_ms)
 if #workers == 0 then return 1 end
 for from = 1, #workers, 5000 do
   call('SADD', 'cordum:workers:count', unpack(workers, from, math.min(#workers, from + 4999)))

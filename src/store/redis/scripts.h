@@ -1,7 +1,7 @@
 // What the store asks of Redis in one step: each is a script that Redis runs without interruption.
 //
-// Times come from the caller; no script asks Redis for its own. Arguments are taken in order, as
-// the store adds them. README.md says which keys they keep.
+// Times come from the caller; only the sign of life asks Redis for its own, which callers then go
+// by. Arguments are taken in order, as the store adds them. README.md says which keys they keep.
 #pragma once
 
 #include <string>

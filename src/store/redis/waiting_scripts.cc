@@ -83,7 +83,10 @@ local function claim_from(classes, now, opened)
     for _, class in ipairs(classes) do
       local id, place = unpack(call('ZRANGE', WAITING .. class, 0, 0, 'WITHSCORES'))
       if not id then
-        if call('EXISTS', CLAIMED .. class) == 1 then call('SADD', CLASS_MISSED, class) end
+        if call('EXISTS', CLAIMED .. class) == 1 then
+          go_on_when_full()
+          call('SADD', CLASS_MISSED, class)
+        end
       elseif not longest or tonumber(place) < tonumber(longest_place)
         or (place == longest_place and id < longest) then
         longest, longest_place, its_class = id, place, class
@@ -101,6 +104,7 @@ local function claim_due(now, opened)
   while true do
     local class = call('ZRANGEBYSCORE', CLASSES, '-inf', whole(now), 'LIMIT', 0, 1)[1]
     if not class then return nil end
+    go_on_when_full()
     call('ZADD', CLASSES, whole(now + CLAIM_TTL), class)
     local id, place = unpack(call('ZRANGE', WAITING .. class, 0, 0, 'WITHSCORES'))
     if id and waits_in(id, class) then return claim(id, class, place, now, opened) end

@@ -10,7 +10,7 @@
 #include "base/planted.h"
 #include "runtime/clock.h"
 
-namespace fairlead::scheduler {
+namespace fairlead::store {
 
 class StoreTime final : public Clock {
  public:
@@ -22,6 +22,8 @@ class StoreTime final : public Clock {
     return WallTime(age() + ahead_);
   }
   MonotonicTime monotonic() const override { return own_.monotonic(); }
+  // What it showed, or will show, at a time of the monotonic clock.
+  WallTime at(MonotonicTime time) const { return WallTime(time.time_since_epoch() + ahead_); }
 
   // The store's clock showed `told` at some time between `asked` and now.
   void learn(WallTime told, MonotonicTime asked) {
@@ -38,4 +40,4 @@ class StoreTime final : public Clock {
   Duration ahead_;  // of the monotonic clock
 };
 
-}  // namespace fairlead::scheduler
+}  // namespace fairlead::store

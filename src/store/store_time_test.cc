@@ -1,8 +1,8 @@
-#include "scheduler/store_time.h"
+#include "store/store_time.h"
 
 #include <gtest/gtest.h>
 
-namespace fairlead::scheduler {
+namespace fairlead::store {
 namespace {
 
 using namespace std::chrono_literals;
@@ -79,4 +79,4 @@ TEST(StoreTime, FollowsAStoreWhoseClockIsSet) {
 }
 
 }  // namespace
-}  // namespace fairlead::scheduler
+}  // namespace fairlead::store
