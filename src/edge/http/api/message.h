@@ -43,12 +43,12 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 struct Request {
   Method method = Method::kGet;
-  std::string path;  // decoded, without the query
+  std::string path;  // as it came, without the query
   Pairs query;       // decoded, in the order given
   Pairs headers;     // names in lower case
   std::string body;
   Caller caller;
-  // The parts of the path that the route leaves open, in order.
+  // The parts of the path that the route leaves open, in order, decoded.
   std::vector<std::string> parameters;
 
   // The first of that name, or "".
