@@ -43,12 +43,11 @@ std::string shown(Number number) {
   return number ? fmt::format("{}", *number) : "-";
 }
 
-// Of those that are said; nothing when none is.
-Number sum(const json::value& value, std::initializer_list<std::string_view> names) {
-  Number total;
-  for (std::string_view name : names) {
-    if (const Number one = said(value, name)) total = total.value_or(0) + *one;
-  }
+// Of counts by state, where a state that is not named has none.
+Number sum(const json::value& counts, std::initializer_list<std::string_view> states) {
+  if (!counts.is_object()) return std::nullopt;
+  double total = 0;
+  for (std::string_view state : states) total += number_at(counts, state);
   return total;
 }
 
