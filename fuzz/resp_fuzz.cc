@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "base/limits.h"
 #include "edge/resp/session.h"
 #include "edge/resp/shelf.h"
 #include "fuzz/pieces.h"
@@ -61,7 +62,8 @@ class World {
   std::vector<resp::Answer> answers_;
   ForgetfulWire wires_[2];
   std::unique_ptr<resp::Session> sessions_[2];
-  resp::Shelf shelf_{loop_, clock_, store_, [this](std::vector<resp::Answer> batch) {
+  resp::Shelf shelf_{loop_, clock_, store_, limits::kEndedJobTtl,
+                     [this](std::vector<resp::Answer> batch) {
                        for (resp::Answer& answer : batch) answers_.push_back(std::move(answer));
                      }};
 };

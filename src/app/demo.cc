@@ -27,7 +27,8 @@ Demo::Demo(http::Backend& backend, Place place, Say say)
     : backend_(backend),
       place_(std::move(place)),
       say_(std::move(say)),
-      worker_({backend.loop, backend.clock, backend.bus, backend.store, backend.scheduler},
+      worker_({backend.loop, backend.clock, backend.bus, backend.store, backend.scheduler,
+               backend.context_ttl},
               WorkerId("demo-echo"), PoolName("default")) {}
 
 Task<void> Demo::run() {

@@ -104,7 +104,7 @@ Task<void> EchoWorker::work(cap::BusPacket packet) {
   bool kept = false;
   if (context && *context) {
     auto stored = co_await plugs_.store.put_blob(
-        key, {(*context)->bytes, plugs_.clock.wall() + limits::kBlobTtlDefault},
+        key, {(*context)->bytes, plugs_.clock.wall() + plugs_.results_kept},
         store::BlobCondition::kAlways);
     kept = stored.has_value();
   }

@@ -28,6 +28,7 @@ class EchoWorker {
     bus::Bus& bus;
     store::Store& store;
     const scheduler::Scheduler& scheduler;  // knows the other workers
+    Duration results_kept;
   };
 
   // All plugs outlive the worker.

@@ -112,7 +112,8 @@ Result<void> EmbeddedServer::listen() {
                 edge::RespOptions{.address = config_.payloads.host,
                                   .port = config_.payloads.port,
                                   .credentials = config_.credentials,
-                                  .tls = context_of(config_.payloads_tls)});
+                                  .tls = context_of(config_.payloads_tls),
+                                  .kept = backend_->context_ttl});
   if (auto started = resp_->start(); !started) {
     return std::unexpected(at("listen-payloads", started.error()));
   }

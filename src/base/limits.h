@@ -162,7 +162,6 @@ inline constexpr size_t kDlqEntriesMax = 10'000;
 inline constexpr Duration kDlqEntryTtl = 24h * 30;
 inline constexpr Duration kEndedJobTtl = 24h * 7;
 inline constexpr Duration kIdempotencyTtl = 24h * 90;
-inline constexpr Duration kBlobTtlDefault = 24h;
 inline constexpr size_t kBlobBytesMax = 64 << 20;
 inline constexpr size_t kScanMax = 1000;
 // Changes queued for the committer before `apply` pushes back.

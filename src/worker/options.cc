@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "base/go_duration.h"
 #include "base/text.h"
 
 namespace fairlead::worker {
@@ -35,6 +36,8 @@ input, the result its standard output.
   --capability C      what it can do; may be given several times
   --grace TIME        from SIGTERM to SIGKILL when a job must stop (10s)
   --output-max BYTES  of one result, with k or m behind (8m)
+  --keep-results TIME how long results are kept (168h, as long as the server
+                      keeps ended jobs unless it is told otherwise)
   --cpu-load WHICH    what heartbeats tell: how busy the worker and its jobs
                       keep this machine, or how busy it is with everything;
                       from 90 % on no job is given. jobs or machine (jobs)
@@ -216,6 +219,15 @@ Result<void> set_output_max(Reading& reading, std::string_view value) {
   return {};
 }
 
+Result<void> set_results_kept(Reading& reading, std::string_view value) {
+  auto duration = parse_go_duration(value);
+  if (!duration || *duration < std::chrono::seconds(1)) {
+    return wrong(fmt::format("--keep-results is '{}', must be a time from 1s on, as 168h", value));
+  }
+  reading.options.results_kept = *duration;
+  return {};
+}
+
 Result<void> set_cpu_load(Reading& reading, std::string_view value) {
   if (value != "machine" && value != "jobs") {
     return wrong(fmt::format("--cpu-load is '{}', must be jobs or machine", value));
@@ -240,6 +252,7 @@ const std::map<std::string_view, Setter>& setters() {
       {"--label", set_label},
       {"--grace", set_grace},
       {"--output-max", set_output_max},
+      {"--keep-results", set_results_kept},
       {"--cpu-load", set_cpu_load},
   };
   return all;

@@ -46,6 +46,7 @@ struct Options {
   std::vector<std::string> capabilities;
   Duration grace = limits::kStopGrace;
   size_t output_bytes_max = limits::kOutputBytesDefault;
+  Duration results_kept = limits::kEndedJobTtl;
   // A machine that is busy with other things is no reason to be given no jobs.
   CpuLoad cpu_load = CpuLoad::kJobs;
   std::vector<std::string> command;

@@ -40,6 +40,8 @@ TEST(WorkerOptions, ReadsEverythingThatCanBeSaid) {
                      "500ms",
                      "--output-max",
                      "1k",
+                     "--keep-results",
+                     "720h",
                      "--cpu-load",
                      "machine",
                      "--",
@@ -65,6 +67,7 @@ TEST(WorkerOptions, ReadsEverythingThatCanBeSaid) {
   EXPECT_EQ(read->capabilities, std::vector<std::string>{"gpu"});
   EXPECT_EQ(read->grace, 500ms);
   EXPECT_EQ(read->output_bytes_max, 1024u);
+  EXPECT_EQ(read->results_kept, 720h);
   EXPECT_EQ(read->cpu_load, Options::CpuLoad::kMachine);
   EXPECT_EQ(read->command, (std::vector<std::string>{"cat", "--pool"}));
 }
@@ -103,6 +106,7 @@ TEST(WorkerOptions, SaysInOneLineWhatIsWrong) {
                                               {"--label", "x"},
                                               {"--grace", "soon"},
                                               {"--output-max", "9999m"},
+                                              {"--keep-results", "0s"},
                                               {"--cpu-load", "none"},
                                               {"--id", "a.b"}}) {
     std::vector<std::string_view> all{"--pool", "p"};

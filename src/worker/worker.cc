@@ -240,7 +240,7 @@ asio::awaitable<bool> Worker::store_output(const std::string& job, const std::st
   asio::steady_timer pause_timer(plugs_.context);
   Duration pause = limits::kReconnectFirst;
   for (;;) {
-    auto stored = co_await payloads_.set("res:" + job, output, limits::kEndedJobTtl);
+    auto stored = co_await payloads_.set("res:" + job, output, options_.results_kept);
     if (stored) co_return true;
     payload_watch_.failed(stored.error());
     if (stored.error().code != ErrorCode::kUnavailable || killed_) {

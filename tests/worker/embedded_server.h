@@ -166,6 +166,18 @@ class EmbeddedServer {
     return bytes;
   }
 
+  // How long it is kept from now on; nothing: for ever, or it is not there.
+  std::optional<Duration> blob_kept(const std::string& key) {
+    std::optional<Duration> kept;
+    auto read = [&](store::Store& store) -> Task<Result<void>> {
+      auto loaded = co_await store.blob(key);
+      if (loaded && *loaded && (*loaded)->expires) kept = *(*loaded)->expires - clock_.wall();
+      co_return Result<void>{};
+    };
+    finish(read(store_));
+    return kept;
+  }
+
   // Packets on a subject from now on.
   void tap(const std::string& subject) {
     on_loop([&] {

@@ -21,6 +21,16 @@ TEST_F(WorkerProgram, APayloadThatIsGoneFailsTheJob) {
   EXPECT_EQ(record->error_code, "payload_missing");
 }
 
+TEST_F(WorkerProgram, AResultIsKeptAsLongAsTheWorkerIsTold) {
+  start({"--keep-results", "720h"}, "cat");
+  server_.submit("job-1", "x");
+  ASSERT_TRUE(server_.wait_for("job-1", State::kSucceeded));
+  const auto kept = server_.blob_kept("res:job-1");
+  ASSERT_TRUE(kept.has_value());
+  EXPECT_LE(*kept, 720h);
+  EXPECT_GT(*kept, 719h);
+}
+
 TEST_F(WorkerProgram, WithoutAPayloadListenerItTakesNoJobsAndSaysWhy) {
   const uint16_t closed = edge::Loopback().port();  // free again
   edge::Child& worker = launch(

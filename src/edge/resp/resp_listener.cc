@@ -16,7 +16,7 @@ class RespListener::Core final : public Base {
 
   Result<void> start() {
     if (auto safe = check_exposure(options_.address, options_.credentials); !safe) return safe;
-    desk_.emplace(loop_, clock_, store_,
+    desk_.emplace(loop_, clock_, store_, options_.kept,
                   [this](std::vector<resp::Answer> answers) { to_sessions(std::move(answers)); });
     settings_.credentials = options_.credentials;
     settings_.authentication_wait = options_.authentication_wait;

@@ -17,6 +17,7 @@ struct RespOptions {
   uint16_t port = 6379;  // 0: any that is free
   Credentials credentials{};
   std::shared_ptr<const TlsContext> tls{};
+  Duration kept = limits::kEndedJobTtl;  // what comes without a time to live
   size_t connections_max = limits::kConnectionsMax;
   Duration tick_every = limits::kEdgeTickEvery;
   Duration authentication_wait = limits::kAuthenticationWait;

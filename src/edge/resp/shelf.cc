@@ -17,10 +17,11 @@ std::string explain(const Error& problem) {
 
 }  // namespace
 
-Shelf::Shelf(Loop& loop, const Clock& clock, store::Store& store, Outlet outlet)
+Shelf::Shelf(Loop& loop, const Clock& clock, store::Store& store, Duration kept, Outlet outlet)
     : loop_(loop),
       clock_(clock),
       store_(store),
+      kept_(kept),
       outlet_(std::move(outlet)),
       self_(std::make_shared<Shelf*>(this)) {}
 
@@ -100,8 +101,7 @@ Task<Text> Shelf::carry_out(Request& request) {
     case Kind::kMillis:
       co_return co_await time_left(request);
     case Kind::kSet: {
-      store::Blob blob{std::move(request.value), std::nullopt};
-      if (request.ttl) blob.expires = clock_.wall() + *request.ttl;
+      store::Blob blob{std::move(request.value), clock_.wall() + request.ttl.value_or(kept_)};
       auto put = co_await store_.put_blob(request.keys[0], std::move(blob), request.condition);
       if (!put) co_return std::unexpected(put.error());
       co_return *put ? simple("OK") : null(request.version);

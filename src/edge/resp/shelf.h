@@ -20,8 +20,8 @@ class Shelf {
   // Gets answers in batches, on the loop's thread.
   using Outlet = std::function<void(std::vector<Answer>)>;
 
-  // All must outlive the shelf.
-  Shelf(Loop& loop, const Clock& clock, store::Store& store, Outlet outlet);
+  // All must outlive the shelf. Values without a time to live of their own are kept for `kept`.
+  Shelf(Loop& loop, const Clock& clock, store::Store& store, Duration kept, Outlet outlet);
 
   void obey(std::vector<Request> requests);
 
@@ -56,6 +56,7 @@ class Shelf {
   Loop& loop_;
   const Clock& clock_;
   store::Store& store_;
+  const Duration kept_;
   Outlet outlet_;
   std::shared_ptr<Shelf*> self_;  // names the living shelf to work that may outlive it
   std::map<uint64_t, Client> clients_;

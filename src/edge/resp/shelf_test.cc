@@ -60,7 +60,7 @@ class ShelfTest : public testing::Test {
   std::vector<Answer> answers;
   size_t batches = 0;
   uint64_t slots = 0;
-  Shelf shelf{loop, clock, store, [this](std::vector<Answer> batch) {
+  Shelf shelf{loop, clock, store, 48h, [this](std::vector<Answer> batch) {
                 ++batches;
                 for (Answer& answer : batch) answers.push_back(std::move(answer));
               }};
@@ -100,8 +100,13 @@ TEST_F(ShelfTest, LetsValuesGoWhenTheirTimeIsOver) {
   loop.run_for(1s);
   EXPECT_EQ(ask(request(Kind::kSeconds, {"ctx:a"})), ":-2\r\n");
   EXPECT_EQ(ask(request(Kind::kGet, {"ctx:a"})), "$-1\r\n");
-  ask(set("ctx:a", "x"));
-  EXPECT_EQ(ask(request(Kind::kSeconds, {"ctx:a"})), ":-1\r\n");
+}
+
+TEST_F(ShelfTest, KeepsWhatComesWithoutATimeAsLongAsItIsTold) {
+  ask(set("res:a", "x"));
+  EXPECT_EQ(ask(request(Kind::kSeconds, {"res:a"})), ":172800\r\n");
+  loop.run_for(48h);
+  EXPECT_EQ(ask(request(Kind::kGet, {"res:a"})), "$-1\r\n");
 }
 
 TEST_F(ShelfTest, GivesAValueAnotherTime) {
