@@ -180,7 +180,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"python", "user_password", Server::kUser},
                     Case{"python", "tls", Server::kTls},
                     Case{"python", "reconnect", Server::kRestarts},
-                    Case{"python", "server_pings", Server::kPings}, Case{"python", "client_pings"}),
+                    Case{"python", "server_pings", Server::kPings}, Case{"python", "client_pings"},
+                    Case{"python", "ping_timeout", Server::kFreezes}),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(

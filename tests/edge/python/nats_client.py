@@ -10,7 +10,7 @@ import ssl
 import sys
 
 import nats
-from nats.errors import NoRespondersError, TimeoutError as NatsTimeout
+from nats.errors import NoRespondersError, StaleConnectionError
 from nats.js.errors import NoStreamResponseError, ServiceUnavailableError
 
 PATIENCE = 20
@@ -277,6 +277,21 @@ async def client_pings():
         await asyncio.sleep(0.01)
     assert client.is_connected
     await client.close()
+
+
+async def ping_timeout():
+    """The server is frozen by the test: one that does not answer pings is given up."""
+    gone = asyncio.Event()
+
+    async def on_gone():
+        gone.set()
+
+    client = await connect(ping_interval=0.05, max_outstanding_pings=2, disconnected_cb=on_gone)
+    await client.flush()
+    print("freeze", flush=True)
+    await within(gone.wait())
+    assert isinstance(client.last_error, StaleConnectionError), client.last_error
+    print("noticed", flush=True)
 
 
 if __name__ == "__main__":
