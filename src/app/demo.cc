@@ -21,6 +21,13 @@ constexpr std::string_view kUsualApi = "http://127.0.0.1:8081";
 constexpr std::string_view kUsualWorkers = "nats://127.0.0.1:4222";
 constexpr std::string_view kUsualPayloads = "redis://127.0.0.1:6379";
 
+// With the user that is let in; a token has a variable of its own.
+std::string address_for_workers(const std::string& url, const edge::Credentials& credentials) {
+  if (!credentials.token.empty() || !credentials.has_user()) return url;
+  const size_t host = url.find("://") + 3;
+  return fmt::format("{}{}:…@{}", url.substr(0, host), credentials.user, url.substr(host));
+}
+
 }  // namespace
 
 Demo::Demo(http::Backend& backend, Place place, Say say)
@@ -52,11 +59,11 @@ void Demo::suggest() {
   say_("Everything works. Try next, in another terminal:");
   if (place_.api != kUsualApi) say_(fmt::format("  export FAIRLEAD_API={}", place_.api));
   if (place_.keys) say_("  export FAIRLEAD_API_KEY=…");
-  if (place_.workers != kUsualWorkers) say_(fmt::format("  export NATS_URL={}", place_.workers));
-  if (place_.payloads != kUsualPayloads) {
-    say_(fmt::format("  export REDIS_URL={}", place_.payloads));
-  }
-  if (place_.worker_token) say_("  export FAIRLEAD_WORKER_TOKEN=…");
+  const std::string workers = address_for_workers(place_.workers, place_.credentials);
+  const std::string payloads = address_for_workers(place_.payloads, place_.credentials);
+  if (workers != kUsualWorkers) say_(fmt::format("  export NATS_URL={}", workers));
+  if (payloads != kUsualPayloads) say_(fmt::format("  export REDIS_URL={}", payloads));
+  if (!place_.credentials.token.empty()) say_("  export FAIRLEAD_WORKER_TOKEN=…");
   const std::pair<const char*, const char*> tries[] = {
       {"job submit --prompt hello", "a job of your own: prints its id"},
       {"job status ID", "what became of it"},

@@ -9,6 +9,7 @@
 #include "app/echo_worker.h"
 #include "edge/http/api/api.h"
 #include "edge/http/api/backend.h"
+#include "edge/net/credentials.h"
 #include "job/state.h"
 
 namespace fairlead::app {
@@ -25,7 +26,7 @@ class Demo {
     std::string payloads;  // redis://127.0.0.1:6379
     std::string data;      // the folder
     bool keys = false;
-    bool worker_token = false;
+    edge::Credentials credentials;  // of workers
   };
 
   // The backend outlives the demo.

@@ -85,7 +85,7 @@ Task<void> EmbeddedServer::live() {
   if (config_.demo) {
     demo_.emplace(*backend_,
                   Demo::Place{front_.api_url(), workers_url(), payloads_url(), config_.data,
-                              front_.has_keys(), !config_.credentials.token.empty()},
+                              front_.has_keys(), config_.credentials},
                   say);
     co_await demo_->run();
   }

@@ -164,6 +164,29 @@ TEST(Up, TheDemoRunsItsJobs) {
   EXPECT_EQ(server.stop(), 0);
 }
 
+TEST(Up, TheDemoTellsAWorkerThatNeedsAPasswordWhereToPutIt) {
+  Folder folder;
+  ServerProcess server(folder / "data",
+                       {"--demo", "--worker-user", "ann", "--worker-password", "secret"});
+  server.line_with("seas");
+  server.line_with("Try next");
+  // As a person would: what it says, with the password in the place of the dots.
+  Variables exported;
+  for (const std::string name : {"FAIRLEAD_API", "NATS_URL", "REDIS_URL"}) {
+    const std::string mark = "export " + name + "=", dots = "…";
+    std::string line = server.line_with("export");
+    ASSERT_THAT(line, HasSubstr(mark));
+    line.erase(0, line.find(mark) + mark.size());
+    if (const size_t at = line.find(dots); at != line.npos) line.replace(at, dots.size(), "secret");
+    exported[name] = line;
+  }
+  edge::Child worker({program(), "worker", "--pool", "default", "--id", "mine", "--", "cat"},
+                     exported);
+  EXPECT_TRUE(ServerProcess::await([&] {
+    return server.call("GET", "/api/v1/workers/mine").starts_with("HTTP/1.1 200");
+  })) << server.child().output();
+}
+
 TEST(Up, TheEchoWorkerLeavesJobsToAWorkerOfOnesOwn) {
   Folder folder;
   ServerProcess server(folder / "data", {"--demo"});
