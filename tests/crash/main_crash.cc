@@ -32,9 +32,9 @@ int kill_servers(uint64_t rounds, uint64_t seed) {
     return 1;
   }
   fmt::print(
-      "crash: {} rounds, {} accepted jobs all ended, {} epochs handed out once each, {} programs "
-      "run once each\n",
-      summary.rounds, summary.accepted, summary.handed_out, summary.own_runs);
+      "crash: {} rounds, {} of them ended by SIGTERM, {} accepted jobs all ended, {} epochs handed "
+      "out once each, {} programs run once each\n",
+      summary.rounds, summary.stopped, summary.accepted, summary.handed_out, summary.own_runs);
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <vector>
@@ -41,6 +42,8 @@ constexpr int kOwnWorkers = 3;
 constexpr int kSubmitters = 16;
 // One job in so many goes to `fairlead worker`, which starts a program for each.
 constexpr uint64_t kOwnEvery = 20;
+// What is promised to who stops a server.
+constexpr auto kStopWithin = 10s;
 
 constexpr const char* kPools = R"(topics:
   job.default: default
@@ -111,7 +114,7 @@ class Rounds {
   void run(ServerSummary& summary) {
     for (uint64_t round = 1; round <= options_.rounds && summary.fault.empty(); ++round) {
       start();
-      stop_at_ = SteadyClock::now() + std::chrono::milliseconds(200 + random_.below(700));
+      const auto end_at = SteadyClock::now() + std::chrono::milliseconds(200 + random_.below(700));
       submitting_ = true;
       std::vector<std::unique_ptr<load::HttpClient>> submitters;
       for (int i = 0; i < kSubmitters; ++i) {
@@ -119,11 +122,16 @@ class Rounds {
         check(submitters.back()->connect(server_->api()), "the API takes connections");
         submit(*submitters.back());
       }
-      while (SteadyClock::now() < stop_at_) context_.run_for(5ms);
-      server_->kill();
+      while (SteadyClock::now() < end_at) context_.run_for(5ms);
+      if (round % 2 == 0) {
+        stop_under_load();
+        ++summary.stopped;
+      } else {
+        server_->kill();
+      }
       submitting_ = false;
-      submitters.clear();
       hear_the_rest();
+      submitters.clear();
       summary.rounds = round;
       summary.fault = fault_;
       if (options_.verbose && round % 10 == 0) {
@@ -146,6 +154,7 @@ class Rounds {
 
  private:
   void start() {
+    stopping_ = false;
     server_ = std::make_unique<load::ServerProcess>(
         load::fairlead_program(), folder_ + "/data", folder_ + "/server.log",
         std::vector<std::string>{"--pools", folder_ + "/pools.yaml", "--rate-limit", "0",
@@ -161,12 +170,29 @@ class Rounds {
     }
   }
 
-  // What the system took before the kill reaches the workers: they live.
+  // Clients and workers go on meanwhile.
+  void stop_under_load() {
+    stopping_ = true;
+    server_->ask_to_stop();
+    const auto patience = SteadyClock::now() + kStopWithin;
+    std::optional<int> status;
+    while (!(status = server_->exit_status()) && SteadyClock::now() < patience) {
+      context_.run_for(1ms);
+    }
+    if (!status) {
+      fault_ += "SIGTERM: it has not ended in time\n";
+      server_->kill();
+    } else if (*status != 0) {
+      fault_ += fmt::format("SIGTERM: it ended with {}\n", *status);
+    }
+  }
+
+  // What the system took before the end reaches those who live.
   void hear_the_rest() {
     auto patience = SteadyClock::now() + 30s;
     auto connected = [](const auto& worker) { return worker->connected(); };
     while (std::ranges::any_of(workers_, connected)) {
-      check(SteadyClock::now() < patience, "the connections of a killed server end");
+      check(SteadyClock::now() < patience, "the connections of a server that is gone end");
       context_.run_for(1ms);
     }
   }
@@ -176,13 +202,14 @@ class Rounds {
     std::string body =
         fmt::format(R"({{"prompt":"round","topic":"{}"}})", own ? "job.own" : "job.default");
     client.post("/api/v1/jobs", body, [this, &client](int status, std::string_view answer) {
-      if (status == 0) return;  // killed: it may or may not be there
+      if (status == 0) return;                 // gone: it may or may not be there
+      if (status == 503 && stopping_) return;  // told to go elsewhere
       if (status < 200 || status >= 300) {
         fault_ += fmt::format("a submit was answered with {}: {}\n", status, answer);
         return;
       }
       accepted_.insert(std::string(load::json_text(answer, "job_id")));
-      if (submitting_ && SteadyClock::now() < stop_at_) submit(client);
+      if (submitting_) submit(client);
     });
   }
 
@@ -253,8 +280,8 @@ class Rounds {
   std::unique_ptr<load::ServerProcess> server_;
   std::vector<std::unique_ptr<load::NatsWorker>> workers_;
   std::vector<std::unique_ptr<OwnWorker>> own_;
-  SteadyClock::time_point stop_at_;
   bool submitting_ = false;
+  bool stopping_ = false;  // the server was told to
   uint64_t submitted_ = 0;
   std::set<std::string> accepted_;
   std::set<std::pair<std::string, uint64_t>> handed_out_;

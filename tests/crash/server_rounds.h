@@ -1,6 +1,7 @@
-// `fairlead up` under load from the API and 50 workers, killed at a random moment, again and again,
-// on one data folder. At the end every job that was accepted must have ended well, no worker may
-// have been handed an epoch twice, and `fairlead worker` may have run no job twice.
+// `fairlead up` under load from the API and 50 workers, ended at a random moment, again and again,
+// on one data folder: killed, and every other time told to stop, which it must do cleanly and in
+// time. At the end every job that was accepted must have ended well, no worker may have been handed
+// an epoch twice, and `fairlead worker` may have run no job twice.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@ struct ServerRounds {
 
 struct ServerSummary {
   uint64_t rounds = 0;
+  uint64_t stopped = 0;  // rounds that ended by SIGTERM
   uint64_t accepted = 0;
   uint64_t handed_out = 0;  // epochs, to workers
   uint64_t own_runs = 0;    // programs that `fairlead worker` ran

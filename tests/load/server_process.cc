@@ -25,6 +25,10 @@ namespace {
   std::exit(1);
 }
 
+int exit_status_of(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 }  // namespace
 
 ServerProcess::ServerProcess(const std::string& program, const std::string& data,
@@ -77,11 +81,22 @@ void ServerProcess::kill() {
 }
 
 int ServerProcess::stop() {
-  ::kill(pid_, SIGTERM);
+  ask_to_stop();
   int status = 0;
   waitpid(pid_, &status, 0);
   pid_ = -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return exit_status_of(status);
+}
+
+void ServerProcess::ask_to_stop() {
+  ::kill(pid_, SIGTERM);
+}
+
+std::optional<int> ServerProcess::exit_status() {
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) == 0) return std::nullopt;
+  pid_ = -1;
+  return exit_status_of(status);
 }
 
 uint64_t ServerProcess::resident_bytes() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ class ServerProcess {
   void kill();
   // SIGTERM; its exit status.
   int stop();
+  // The same in two steps, for who has something to do until it has ended.
+  void ask_to_stop();
+  std::optional<int> exit_status();
   // Memory that it holds now.
   uint64_t resident_bytes() const;
 
