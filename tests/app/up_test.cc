@@ -260,6 +260,10 @@ TEST(Settings, AreShownWithWhereTheyCameFrom) {
     EXPECT_THAT(run(words).output,
                 HasSubstr(R"("demo":{"value":"true","source":"flag","from":"--demo"})"));
   }
+  const std::string times =
+      folder.write("times.yaml", "reconciler: {running_timeout_seconds: 3456}\n");
+  EXPECT_THAT(run({"settings", "--timeouts", times}).output,
+              ContainsRegex("running-timeout +3456 +file \\(.*times.yaml\\)"));
   EXPECT_EQ(run({"settings", "-o", "table"}).status, 0);
   EXPECT_EQ(run({"settings", "-o", "xml"}).status, 2);
 }
