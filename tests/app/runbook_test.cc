@@ -5,8 +5,8 @@
 // to, is grep here.
 //
 // Not run: `go test ./core/…`, which are tests of another repository (what they assert is told in
-// tests/behaviour/ rollback.story, hints.story and stale.story); `cat config/timeouts.yaml`, a file
-// that this server does not read (--dispatch-timeout and --running-timeout set the same).
+// tests/behaviour/ rollback.story, hints.story and stale.story); `cat config/timeouts.yaml`, which
+// shows a file that this server reads where --timeouts names it.
 // "stale worker detected, retrying dispatch" needs a worker that is silent for 30 s, "dispatch
 // rollback failed" a store that fails and "input policy fail-open: safety kernel unreachable" a
 // policy service: stale.story, rollback.story and policy.story have them, in virtual time.
