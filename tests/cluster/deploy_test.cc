@@ -1,5 +1,6 @@
 // What is in deploy/: the servers start with these files, replicas start as the service unit says,
 // and jobs run on them, also when one server of three is lost.
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -233,6 +234,28 @@ TEST(Deploy, ARedisOfThreeMayBeLost) {
   first.kill();
   sentinels.front()->ask_until({"INFO", "sentinel"}, "name=fairlead,status=ok");
   expect_jobs_run(load, *replica, 20);
+  EXPECT_EQ(load.repeated_epochs(), 0u);
+}
+
+TEST(Deploy, AMasterThatIsCutOffStopsAcknowledging) {
+  const Token token;
+  NatsServerProcess nats({.file = deployed("nats/single.conf")});
+  Redis master("redis/replicated.conf");
+  Redis follower("redis/replicated.conf",
+                 {"--replicaof", "127.0.0.1", std::to_string(master.port())});
+  master.ask_until({"INFO", "replication"}, "min_slaves_good_slaves:1");
+  auto replica = Service("1").start(nats.url(), master.url());
+  follower.signal(SIGSTOP);
+  const auto patience = std::chrono::steady_clock::now() + 30s;
+  while (!load::get(replica->metrics(), "/readyz").contains("NOREPLICAS")) {
+    ASSERT_LT(std::chrono::steady_clock::now(), patience) << "it goes on for ever";
+    ::poll(nullptr, 0, 100);
+  }
+  follower.signal(SIGCONT);
+  while (load::get(replica->metrics(), "/readyz").contains("NOREPLICAS")) {
+    ASSERT_LT(std::chrono::steady_clock::now(), patience) << "and begins again with its replica";
+    ::poll(nullptr, 0, 100);
+  }
 }
 
 // What a server says that must not start.

@@ -2,6 +2,7 @@
 // coming back from a backup.
 #include <csignal>
 #include <filesystem>
+#include <optional>
 #include <regex>
 
 #include <gmock/gmock.h>
@@ -85,38 +86,107 @@ TEST(Operations, ReplicasAreReplacedOneByOneAndEveryJobRunsOnce) {
   for (const auto& [job, epochs] : load.delivered()) EXPECT_EQ(epochs.size(), 1u) << job;
 }
 
-TEST(Operations, WhatABackupHoldsGoesOnAfterARestore) {
-  Servers servers;
-  auto before = std::make_unique<ReplicaProcess>(servers, "before");
-  ClusterLoad load(servers.nats.port(), 2, 200);
-  load.run_for(500ms);
-  load.submit(before->api(), 20);
-  EXPECT_TRUE(load.all_succeed(before->api(), 30s));
-  load.hold_results(true);
-  load.submit(before->api(), 20);
-  load.run_for(500ms);
+// A replica, and a Redis that can be copied and be lost with all that came after the copy.
+class Restore : public testing::Test {
+ protected:
+  void back_up() {
+    edge::Child copy({"redis-cli", "-p", std::to_string(servers_.redis.port()), "--rdb", backup()},
+                     {});
+    ASSERT_EQ(copy.wait(), 0) << copy.output();
+  }
+  void lose_redis() {
+    before_.kill();
+    servers_.redis.kill();
+  }
+  void restore() {
+    // A Redis that is told to use an append-only file looks for nothing else: it is turned on
+    // later.
+    redis_.emplace(RedisServerProcess::Words{"--appendonly", "no", "--dir", servers_.nats.folder(),
+                                             "--dbfilename", backup().filename()});
+    EXPECT_EQ(redis_->text({"CONFIG", "SET", "appendonly", "yes"}), "OK");
+    redis_->ask_until({"INFO", "persistence"}, "aof_rewrite_in_progress:0");
+    redis_->ask_until({"INFO", "persistence"}, "aof_last_bgrewrite_status:ok");
+    const std::vector<std::string> words = {load::fairlead_program(),
+                                            "serve",
+                                            "--role",
+                                            "scheduler,gateway",
+                                            "--nats-jetstream",
+                                            "--nats-url",
+                                            servers_.nats.url(),
+                                            "--redis-url",
+                                            redis_->url(),
+                                            "--listen-api",
+                                            "127.0.0.1:0",
+                                            "--listen-metrics",
+                                            "127.0.0.1:0",
+                                            "--public-rate-limit",
+                                            "0"};
+    after_.emplace(words, std::map<std::string, std::string>{});
+  }
+  std::filesystem::path backup() const { return servers_.nats.folder() / "backup.rdb"; }
 
-  const auto backup = servers.nats.folder() / "backup.rdb";
-  edge::Child copy({"redis-cli", "-p", std::to_string(servers.redis.port()), "--rdb", backup}, {});
-  ASSERT_EQ(copy.wait(), 0) << copy.output();
-  before->kill();
-  servers.redis.kill();
+  // Asks for as long as the answer lacks the text.
+  bool says(const std::string& path, const std::string& text) {
+    const auto patience = std::chrono::steady_clock::now() + 20s;
+    while (!load::get(after_->api(), path).contains(text)) {
+      if (std::chrono::steady_clock::now() > patience) return false;
+      load_.run_for(50ms);
+    }
+    return true;
+  }
 
-  // A Redis that is told to use an append-only file looks for nothing else: it is turned on later.
-  RedisServerProcess redis(
-      {"--appendonly", "no", "--dir", servers.nats.folder(), "--dbfilename", "backup.rdb"});
-  EXPECT_EQ(redis.text({"CONFIG", "SET", "appendonly", "yes"}), "OK");
-  redis.ask_until({"INFO", "persistence"}, "aof_rewrite_in_progress:0");
-  redis.ask_until({"INFO", "persistence"}, "aof_last_bgrewrite_status:ok");
-  ReplicaProcess after(
-      {load::fairlead_program(), "serve", "--role", "scheduler,gateway", "--nats-jetstream",
-       "--nats-url", servers.nats.url(), "--redis-url", redis.url(), "--listen-api", "127.0.0.1:0",
-       "--listen-metrics", "127.0.0.1:0", "--public-rate-limit", "0"},
-      {});
-  load.hold_results(false);
-  EXPECT_TRUE(load.all_succeed(after.api(), 30s)) << "those that had ended, and those that ran";
-  EXPECT_EQ(load.acknowledged().size(), 40u);
-  EXPECT_EQ(load.repeated_epochs(), 0u);
+  Servers servers_;
+  ReplicaProcess before_{servers_, "before"};
+  ClusterLoad load_{servers_.nats.port(), 2, 200};
+  std::optional<RedisServerProcess> redis_;
+  std::optional<ReplicaProcess> after_;
+};
+
+TEST_F(Restore, WhatABackupHoldsGoesOn) {
+  load_.run_for(500ms);
+  load_.submit(before_.api(), 20);
+  EXPECT_TRUE(load_.all_succeed(before_.api(), 30s));
+  load_.hold_results(true);
+  load_.submit(before_.api(), 20);
+  load_.run_for(500ms);
+  back_up();
+  lose_redis();
+  restore();
+  load_.hold_results(false);
+  EXPECT_TRUE(load_.all_succeed(after_->api(), 30s)) << "those that had ended, and those that ran";
+  EXPECT_EQ(load_.acknowledged().size(), 40u);
+  EXPECT_EQ(load_.repeated_epochs(), 0u);
+}
+
+TEST_F(Restore, WhatABackupLacksIsGoneAndItsResultsAreDeadLetters) {
+  load_.run_for(500ms);
+  load_.hold_results(true);
+  back_up();
+  load_.submit(before_.api(), 1);
+  load_.run_for(500ms);
+  ASSERT_EQ(load_.delivered().size(), 1u);
+  const std::string job = load_.delivered().begin()->first;
+  lose_redis();
+  restore();
+  EXPECT_TRUE(says("/api/v1/jobs/" + job, "not_found"));
+  load_.hold_results(false);
+  EXPECT_TRUE(says("/api/v1/dlq", job));
+  EXPECT_TRUE(says("/api/v1/dlq", "unknown_job"));
+}
+
+TEST_F(Restore, WhatRanAndHadNotEndedInTheBackupEndsWithTheResultThatTheStreamKept) {
+  load_.run_for(500ms);
+  load_.hold_results(true);
+  load_.submit(before_.api(), 1);
+  load_.run_for(500ms);
+  ASSERT_EQ(load_.delivered().size(), 1u);
+  const std::string job = load_.delivered().begin()->first;
+  back_up();
+  lose_redis();
+  load_.hold_results(false);
+  load_.run_for(500ms);
+  restore();
+  EXPECT_TRUE(says("/api/v1/jobs/" + job, "SUCCEEDED"));
 }
 
 }  // namespace
