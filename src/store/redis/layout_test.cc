@@ -331,7 +331,7 @@ TEST_F(Layout, CostsFewRoundTripsAndCommands) {
     return all;
   };
   EXPECT_LE(cost_of(false), 60 * kJobs);
-  EXPECT_LE(cost_of(true), 66 * kJobs);
+  EXPECT_LE(cost_of(true), 64 * kJobs);
 }
 
 TEST_F(Layout, TheWorkersAreCountedWhereTheGoServicesLook) {
