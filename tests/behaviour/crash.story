@@ -1,4 +1,4 @@
-# A crash at any arrow of the walk leaves a record from which the walk resumes (design, section 5).
+# A crash at any arrow of the walk leaves a record from which the walk resumes.
 given topic job.default -> pool default
 
 story: A crash between the DISPATCHED write and the publish is resolved in seconds

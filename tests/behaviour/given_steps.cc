@@ -92,13 +92,13 @@ void add_given_steps(std::vector<Step>& steps) {
 
   add("policy allows topic <topic>", decide(Kind::kAllow));
   add("policy denies topic <topic> <reason>", decide(Kind::kDeny));
-  add("policy throttles topic <topic>", decide(Kind::kThrottle));
+  add("policy throttles topic <topic> [because <reason>]", decide(Kind::kThrottle));
   add("policy wants approval for topic <topic>", decide(Kind::kRequireApproval));
   add("policy says something unknown about topic <topic>", decide(Kind::kUnknown));
   add("policy limits topic <topic> [max_retries <retries:number>] "
       "[max_concurrent_jobs <jobs:number>] [max_runtime <runtime:duration>]",
       limit);
-  add("policy cannot be asked about topic <topic>", decide(Kind::kUnavailable));
+  add("policy cannot be asked about topic <topic> [because <reason>]", decide(Kind::kUnavailable));
   add("policy is unavailable", set_available(false));
   add("policy is available", set_available(true));
 }

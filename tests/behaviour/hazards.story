@@ -31,9 +31,12 @@ story: H-04 A job that cannot be read is not taken for an exhausted one
   expect no dead letter of j1
 
 story: H-05 Jobs that come together keep their own traces
+  given policy answers after 2s
   worker w1 joins pool default capacity 10
   submit job j1 topic job.default trace trace-one
   submit job j2 topic job.default trace trace-two
+  expect worker w1 got nothing
+  advance 2s
   expect worker w1 got job j1 trace trace-one
   expect worker w1 got job j2 trace trace-two
 
@@ -67,10 +70,27 @@ story: H-09 The gate compares what is submitted with what is stored
   expect job j1 SUCCEEDED
   expect metric resubmit_conflicts_total 1
 
-story: H-16 A reason is never read for words
-  policy denies topic job.default "no workers available, all overloaded"
+story: H-16 What policy says of a throttle is never read for words
+  policy throttles topic job.default because "no workers available, all overloaded"
+  worker w1 joins pool default
   submit job j1 topic job.default
-  expect job j1 DENIED code safety_denied
+  expect job j1 PENDING waiting for safety_throttled attempts 0 saying "no workers available"
+  advance 30m
+  expect job j1 PENDING waiting for safety_throttled attempts 0
+  policy allows topic job.default
+  advance 5s
+  expect job j1 RUNNING on w1 attempts 1
+
+story: H-16 Why policy cannot be asked is never read for words
+  policy cannot be asked about topic job.default because "no workers available, all overloaded"
+  worker w1 joins pool default
+  submit job j1 topic job.default
+  expect job j1 PENDING waiting for safety_unavailable attempts 0 saying "no workers available"
+  advance 30m
+  expect job j1 PENDING waiting for safety_unavailable attempts 0
+  policy allows topic job.default
+  advance 6s
+  expect job j1 RUNNING on w1 attempts 1
 
 story: H-17 A job does not stand in its own way
   policy limits topic job.limited max_concurrent_jobs 1
@@ -80,11 +100,14 @@ story: H-17 A job does not stand in its own way
   expect job j1 RUNNING on w1
 
 story: H-18 A tenant's limit holds however many jobs come at once
+  given policy answers after 2s
   policy limits topic job.limited max_concurrent_jobs 2
   worker w1 joins pool default capacity 10
   submit job j1 topic job.limited tenant acme
   submit job j2 topic job.limited tenant acme
   submit job j3 topic job.limited tenant acme
+  expect worker w1 got nothing
+  advance 2s
   expect job j1 RUNNING
   expect job j2 RUNNING
   expect job j3 PENDING waiting for tenant_limit

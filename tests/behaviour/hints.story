@@ -1,4 +1,4 @@
-# Hints and labels (seeds 000 and 002): preferred_pool is strict, preferred_worker_id is soft, only
+# Hints and labels: preferred_pool is strict, preferred_worker_id is soft, only
 # placement., constraint. and node. labels constrain.
 given topic job.default -> pool default,gpu-batch
 given topic job.cpu -> pool default

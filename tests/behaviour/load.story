@@ -1,5 +1,5 @@
 # The least loaded worker: score = active_jobs + cpu_load/100 + gpu_utilization/100, and who is
-# overloaded (seeds 000 and 002).
+# overloaded.
 given topic job.default -> pool default
 
 story: The worker with the fewest jobs is picked

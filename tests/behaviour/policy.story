@@ -1,4 +1,4 @@
-# Policy is asked before every dispatch (seed 003): what it may say, and what happens without it.
+# Policy is asked before every dispatch: what it may say, and what happens without it.
 given topic job.default -> pool default
 
 story: Without policy a job waits and no attempt is counted

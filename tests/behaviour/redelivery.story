@@ -1,4 +1,4 @@
-# A submit that is delivered again, in every state of its job (seed 004 and GATE-1..4).
+# A submit that is delivered again, in every state of its job.
 given topic job.default -> pool default
 
 story: Again while it waits for a worker

@@ -1,4 +1,4 @@
-# Every way in which a job can be refused, with its reason code (seeds 001, 002, 003).
+# Every way in which a job can be refused, with its reason code.
 given topic job.default -> pool default
 given pool default requires cpu
 given pool gpu-batch requires gpu,cuda

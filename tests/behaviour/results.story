@@ -1,4 +1,4 @@
-# What a worker's answer does (seed 003 and RES-1..6).
+# What a worker's answer does.
 given topic job.default -> pool default
 
 story: SUCCEEDED ends a job without a dead letter

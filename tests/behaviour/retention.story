@@ -1,4 +1,4 @@
-# What has ended is kept for seven days (design, section 5).
+# What has ended is kept for seven days.
 given topic job.default -> pool default
 
 story: All that has outlived its time goes, however much it is

@@ -1,4 +1,4 @@
-# DISPATCHED is committed before the publish; a refused publish rolls back to SCHEDULED (seed 004).
+# DISPATCHED is committed before the publish; a refused publish rolls back to SCHEDULED.
 given topic job.default -> pool default
 
 story: A refused publish rolls back to SCHEDULED

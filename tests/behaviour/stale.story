@@ -1,5 +1,5 @@
 # A worker whose last heartbeat is older than its 30 s, still in the registry for the moment until
-# the next sweep (seed 001). Sweeps come every 250 ms, so the moment is made by joining between two.
+# the next sweep. Sweeps come every 250 ms, so the moment is made by joining between two.
 given topic job.default -> pool default
 
 story: A stale worker is passed over for one that lives
@@ -82,3 +82,23 @@ story: A job that waits for stale workers ends with the code of what it waits fo
   advance 24m
   expect job j1 FAILED code no_workers
   expect dead letter of j1 code no_workers saying attempts=50
+
+story: A job whose last attempt finds a stale worker ends with that code
+  submit job j1 topic job.default
+  advance 1300s
+  expect job j1 PENDING waiting for no_workers
+  advance 100ms
+  worker w1 joins pool default capacity 1
+  expect job j1 RUNNING on w1 attempts 49
+  submit job j2 topic job.default
+  worker w1 answers j1 FAILED_RETRYABLE
+  expect job j2 RUNNING on w1
+  advance 15s
+  worker w1 goes silent
+  advance 16s
+  expect job j1 RETRYING waiting for pool_overloaded attempts 50
+  advance 14100ms
+  worker w1 answers j2 SUCCEEDED
+  expect job j1 FAILED code stale_worker saying attempts=50
+  expect dead letter of j1 code stale_worker saying "max scheduling retries exceeded (attempts=50)"
+  expect message on sys.job.dlq for j1 code stale_worker

@@ -1,4 +1,4 @@
-# Deadlines and timeouts (seed 003): TIMEOUT with a dead letter, and the worker is told.
+# Deadlines and timeouts: TIMEOUT with a dead letter, and the worker is told.
 given topic job.default -> pool default
 given topic job.slow -> pool default
 

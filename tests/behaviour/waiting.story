@@ -1,4 +1,4 @@
-# Waiting is not failing: a job is woken by what it waits for (design, section 5).
+# Waiting is not failing: a job is woken by what it waits for.
 given topic job.default -> pool default
 
 story: A worker that comes online wakes the job that waits for it

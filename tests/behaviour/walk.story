@@ -1,4 +1,5 @@
-# The walk of a job: submit, policy, placement, dispatch, result (design, section 3).
+# The walk of a job: submit, policy, placement, dispatch, result
+# (docs/architecture.md).
 given topic job.default -> pool default
 
 story: A job finds a worker and succeeds
@@ -60,7 +61,12 @@ story: The trace stays with a job through waits and restarts
   expect job j1 RUNNING on w1 trace t-7
   expect worker w1 got job j1 trace t-7
 
-story: A job without a trace is traced by its own id
+story: A submit without a trace is malformed and makes no job
   worker w1 joins pool default capacity 1
-  submit job j1 topic job.default trace j1
-  expect worker w1 got job j1 trace j1
+  submit job j1 topic job.default trace ""
+  expect no job j1
+  advance 21s
+  expect log "message terminated" 1 times
+  expect dead letter of j1 code poison_message saying "trace_id is missing"
+  expect no job j1
+  expect worker w1 got nothing

@@ -1,4 +1,4 @@
-# A worker that falls silent while it has jobs (design, section 9: dead assignee).
+# A worker that falls silent while it has jobs.
 given topic job.default -> pool default
 
 story: A job of a lost worker is marked and times out at the usual time
@@ -152,3 +152,17 @@ story: A job that is written to at that moment is lost with its worker all the s
   advance 36s
   expect job j1 RUNNING on w2 epoch 2
   expect job j2 RUNNING on w1 epoch 1
+
+story: A job whose worker is lost after its last attempt is given up
+  submit job j1 topic job.default labels retry_on_worker_loss=true
+  advance 1330s
+  expect job j1 PENDING waiting for no_workers
+  worker w1 joins pool default capacity 4
+  expect job j1 RUNNING on w1 attempts 50
+  worker w2 joins pool default capacity 4
+  worker w1 leaves
+  advance 31s
+  expect job j1 FAILED code max_scheduling_retries saying attempts=50
+  expect dead letter of j1 code max_scheduling_retries saying "max scheduling retries exceeded"
+  expect message on sys.job.dlq for j1 code max_scheduling_retries enum JOB_RESOURCE_EXHAUSTED
+  expect worker w2 got nothing
