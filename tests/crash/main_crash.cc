@@ -1,5 +1,6 @@
-// crash [--server | --cluster] --rounds N [--seed S]: kills a store, a whole server or replicas of
-// a cluster under load N times and looks for what was lost.
+// crash [--server] --rounds N [--seed S], crash --cluster --rounds N: kills a store, a whole server
+// (every other time it is told to stop) or replicas of a cluster under load N times and looks for
+// what was lost.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -15,8 +16,10 @@ namespace {
 
 int usage() {
   fmt::print(stderr,
-             "usage: crash [--server | --cluster] --rounds N [--seed S]\n"
-             "  --server   kill `fairlead up` under load from its API and 50 workers\n"
+             "usage: crash [--server] --rounds N [--seed S]\n"
+             "       crash --cluster --rounds N\n"
+             "  --server   kill `fairlead up` under load from its API and 50 workers; every\n"
+             "             other round stops it instead\n"
              "  --cluster  kill the only replica, and one of three, with 1,000 of 2,000 jobs in\n"
              "             flight, with JetStream and without\n"
              "  otherwise  kill a store alone\n");
@@ -69,6 +72,7 @@ int main(int argc, char** argv) {
   const bool server = std::erase(arguments, "--server") > 0;
   const bool cluster = std::erase(arguments, "--cluster") > 0;
   CrashOptions options{.rounds = 20, .verbose = true};
+  bool seeded = false;
   for (size_t i = 0; i + 1 < arguments.size(); i += 2) {
     char* end = nullptr;
     uint64_t number = std::strtoull(arguments[i + 1].c_str(), &end, 10);
@@ -77,11 +81,14 @@ int main(int argc, char** argv) {
       options.rounds = number;
     } else if (arguments[i] == "--seed") {
       options.seed = number;
+      seeded = true;
     } else {
       return usage();
     }
   }
   if (arguments.size() % 2 != 0 || options.rounds == 0 || (server && cluster)) return usage();
+  // Nothing in a cluster's round is drawn.
+  if (cluster && seeded) return usage();
 
   if (cluster) return kill_replicas(options.rounds);
   if (server) return kill_servers(options.rounds, options.seed);
