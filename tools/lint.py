@@ -54,7 +54,8 @@ BANNED = (
 OUTSIDE = (
     (r"\.\./" + "shared", "names a file outside the repository"),
     (r"(?i)\bissue" + r"\s*#?\s*\d+\b", "names a ticket: say the reason itself"),
-    (r"(?<![\w.])/" + r"work/", "names a path of one machine"),
+    (r"(?<![\w.])/" + r"(?:work|opt|home|root)/", "names a path of one machine"),
+    (r"(?i)\bdesign" + r",\s+section\b", "points to a text outside the repository"),
 )
 
 COMMENT_OR_STRING = re.compile(
@@ -151,6 +152,73 @@ def check_mentions(path, text):
             yield line_at(text, match.start()), f"'{match.group().strip()}' {what}"
 
 
+# What the precompiled headers bring into every source: the build cannot tell whether a header asked
+# for it. Names, and the headers that bring them.
+BROUGHT = (
+    (r"\bstd::string\b|\bstd::to_string\b", ("string", "sstream", "fstream", "filesystem")),
+    (r"\bstd::string_view\b", ("string_view", "string")),
+    (r"\bstd::vector\b", ("vector",)),
+    (r"\bstd::array\b", ("array",)),
+    (r"\bstd::deque\b", ("deque",)),
+    (r"\bstd::list\b", ("list",)),
+    (r"\bstd::(?:multi)?map\b", ("map",)),
+    (r"\bstd::(?:multi)?set\b", ("set",)),
+    (r"\bstd::unordered_(?:multi)?map\b", ("unordered_map",)),
+    (r"\bstd::(?:optional|nullopt)\b", ("optional",)),
+    (r"\bstd::(?:variant|monostate|visit|get_if|holds_alternative)\b", ("variant",)),
+    (r"\bstd::(?:expected|unexpected)\b", ("expected",)),
+    (r"\bstd::(?:unique_ptr|shared_ptr|weak_ptr|make_unique|make_shared|enable_shared_from_this)\b",
+     ("memory",)),
+    (r"\bstd::(?:function|hash|less|greater)\b", ("functional", "string", "memory")),
+    (r"\bstd::span\b", ("span",)),
+    (r"\bstd::chrono\b", ("chrono",)),
+    (r"\bstd::coroutine_handle\b", ("coroutine",)),
+    (r"\bstd::filesystem\b", ("filesystem",)),
+    (r"\bstd::[io]fstream\b", ("fstream",)),
+    (r"\bstd::[io]?stringstream\b", ("sstream",)),
+    (r"\bstd::ranges::\w+\(", ("algorithm", "ranges")),
+    (r"\bboost::asio\b", ("boost/asio",)),
+    (r"\bboost::json\b", ("boost/json",)),
+    (r"\bboost::container::small_vector\b", ("boost/container/small_vector.hpp",)),
+    (r"\bboost::unordered_flat_map\b", ("boost/unordered/unordered_flat_map.hpp",)),
+    (r"\bboost::unordered_flat_set\b", ("boost/unordered/unordered_flat_set.hpp",)),
+    (r"\bfmt::", ("fmt/",)),
+    (r"\bgoogle::protobuf\b", ("google/protobuf", "cordum/")),
+    (r"\bcordum::agent::v1\b|\bcap::", ("cordum/agent/v1/",)),
+)
+
+
+class OwnIncludes:
+    """A header asks, itself or through headers of the house, for what its code names."""
+
+    def __init__(self, texts):
+        self.texts = texts  # by path
+        self.known = {}
+
+    def asked_for(self, path):
+        """Everything that is included from here on, as it is written."""
+        if path not in self.known:
+            self.known[path] = set()  # a circle ends here
+            asked = set()
+            for _, included, angled in includes(self.texts[path]):
+                asked.add(included)
+                for place in () if angled else (f"src/{included}", included):
+                    if place in self.texts:
+                        asked |= self.asked_for(place)
+            self.known[path] = asked
+        return self.known[path]
+
+    def problems(self, path):
+        asked, code = self.asked_for(path), code_only(self.texts[path])
+        for names, headers in BROUGHT:
+            match = re.search(names, code)
+            # A path is the beginning of a family of headers.
+            if match and not any(one == header or ("/" in header and one.startswith(header))
+                                 for one in asked for header in headers):
+                yield (f"{path}:{line_at(code, match.start())}: {match.group()} needs "
+                       f"#include of {headers[0]}: only the precompiled headers bring it")
+
+
 TEXT_RULES = (check_banned_calls, check_include_direction, check_implementations_stay_hidden,
               check_asio, check_mentions)
 
@@ -193,7 +261,8 @@ def check_format(sources):
 
 
 def proven_by_its_source(header):
-    """A source that includes its header first proves on every build that it compiles alone."""
+    """A source that includes its header first proves on every build that it compiles alone, but for
+    what the precompiled headers bring, which OwnIncludes looks at."""
     source = header.removesuffix(".h") + ".cc"
     if not (ROOT / source).is_file():
         return False
@@ -255,7 +324,10 @@ def main():
     problems = check_format(sources) if sources else []
     for path in files:
         problems += check_text(path, text_of(path))
-    problems += check_headers([s for s in sources if s.endswith(".h")])
+    headers = [s for s in sources if s.endswith(".h")]
+    own = OwnIncludes({path: text_of(path) for path in sources})
+    problems += [problem for header in headers for problem in own.problems(header)]
+    problems += check_headers(headers)
 
     for problem in problems:
         print(problem)

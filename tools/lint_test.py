@@ -62,6 +62,28 @@ class BannedCalls(unittest.TestCase):
         self.assertEqual(["tests/x.cc:1"], places("tests/x.cc", "usleep(1);"))
 
 
+class OwnIncludes(unittest.TestCase):
+    def problems(self, **headers):
+        texts = {f"src/base/{name}.h": text for name, text in headers.items()}
+        return list(lint.OwnIncludes(texts).problems("src/base/x.h"))
+
+    def test_a_header_asks_for_what_only_the_precompiled_headers_bring(self):
+        for name in ("std::string s;", "std::vector<int> v;", "boost::asio::io_context c;",
+                     "fmt::format();", "cordum::agent::v1::BusPacket p;"):
+            with self.subTest(name):
+                found = self.problems(x="#pragma once\n" + name)
+                self.assertEqual(1, len(found))
+                self.assertTrue(found[0].startswith("src/base/x.h:2: "), found)
+
+    def test_it_may_ask_through_headers_of_the_house(self):
+        self.assertEqual([], self.problems(x='#include "base/y.h"\nstd::vector<int> v;',
+                                           y='#include "base/x.h"\n#include <vector>'))
+        self.assertEqual([], self.problems(x="#include <boost/asio/post.hpp>\nboost::asio::post();"))
+
+    def test_comments_ask_for_nothing(self):
+        self.assertEqual([], self.problems(x="// a std::vector"))
+
+
 class IncludeDirection(unittest.TestCase):
     def test_upwards_is_refused(self):
         text = '#include "base/ids.h"\n#include "scheduler/submit.h"\n'
@@ -118,12 +140,14 @@ class Asio(unittest.TestCase):
 class Mentions(unittest.TestCase):
     def test_of_what_a_clone_does_not_have_are_found(self):
         for text in ("see ../" + "shared/notes.md", "closes Issue" + " #12", "see issue" + " 3",
-                     "cd /wor" + "k/main"):
+                     "cd /wor" + "k/main", "ls /op" + "t/wheels", "ls /ho" + "me/me/x",
+                     "ls /ro" + "ot/x", "as said (design" + ", section 5)"):
             with self.subTest(text):
                 self.assertEqual(["README.md:1"], places("README.md", text))
 
     def test_similar_words_are_fine(self):
-        for text in ("an issue with 3 workers", "src/work/x.h", "shared/counters"):
+        for text in ("an issue with 3 workers", "src/work/x.h", "shared/counters",
+                     "usr/opt/x", "/options/home", "by design: section 5"):
             self.assertEqual([], places("README.md", text))
 
 

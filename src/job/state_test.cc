@@ -35,7 +35,7 @@ const Table kSpecification = {
     {"SUCCEEDED", {"OUTPUT_QUARANTINED"}},
 };
 
-// What the design adds.
+// What Fairlead adds: until it has ended, a job may be denied, or need approval to go on.
 const Table kAdditions = {
     {"SCHEDULED", {"APPROVAL_REQUIRED"}},
     {"DISPATCHED", {"DENIED"}},

@@ -14,8 +14,8 @@ namespace {
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-// Every metric of section 26 of the scheduler's specification for what there is so far, and those
-// that the seeds ask for.
+// The metrics of the scheduler that Fairlead stands in for, where it has what they measure, and
+// those that it was to have beyond them.
 const std::map<std::string, std::string> kAll = {
     {"cordum_scheduler_jobs_received_total", "counter"},
     {"cordum_scheduler_jobs_dispatched_total", "counter"},
@@ -38,7 +38,7 @@ const std::map<std::string, std::string> kAll = {
     {"cordum_scheduler_policy_constraints_serialise_failed_total", "counter"},
     {"cordum_scheduler_worker_heartbeat_age_seconds", "gauge"},
     {"cordum_bus_unmarshal_failure_total", "counter"},
-    // Asked for by the seeds.
+    // Of workers, hints and rollbacks.
     {"cordum_scheduler_stale_worker_retry_total", "counter"},
     {"cordum_scheduler_hint_used_total", "counter"},
     {"cordum_scheduler_hint_rejected_total", "counter"},
