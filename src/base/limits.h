@@ -23,6 +23,8 @@ inline constexpr size_t kPacketBytesMax = 1 << 20;
 // What a dispatch adds to its request: the envelope, its identity and the policy's constraints.
 inline constexpr size_t kDispatchBytesMax = 64 << 10;
 inline constexpr size_t kRequestBytesMax = kPacketBytesMax - kDispatchBytesMax;
+// Of it, what a job's effective configuration may have.
+inline constexpr size_t kEffectiveConfigBytesMax = 32 << 10;
 // Job ids name keys and message ids.
 inline constexpr size_t kJobIdBytesMax = 256;
 // Worker ids form a subject token.
@@ -33,11 +35,13 @@ inline constexpr size_t kIdempotencyKeyBytesMax = 256;
 inline constexpr size_t kTraceIdBytesMax = 256;
 // Principals, teams, workflow ids and result pointers: the record keeps them as they come.
 inline constexpr size_t kReferenceBytesMax = 2048;
-// Of one label, and of all together: those that constrain placement name the class in which a job
-// waits.
+// Of one label, and of all together.
 inline constexpr size_t kLabelNameBytesMax = 256;
 inline constexpr size_t kLabelValueBytesMax = 4096;
 inline constexpr size_t kLabelsBytesMax = 64 << 10;
+// Of the labels that constrain placement: they name the class in which a job waits, which is kept
+// in many places.
+inline constexpr size_t kPlacementBytesMax = 1 << 10;
 // Texts from workers that are kept in the record (error messages, reasons) are cut to this.
 inline constexpr size_t kReasonBytesMax = 2048;
 // Of what policy said of a job before its last word, the latest.
@@ -110,10 +114,23 @@ inline constexpr Duration kAliveSafetyMargin = 500ms;
 inline constexpr Duration kRetryBusy = 500ms;
 inline constexpr Duration kRetryStore = 1s;
 inline constexpr Duration kRetrySafety = 5s;
+// A job that found no bus.
+inline constexpr Duration kRetryBus = 2s;
+// A job whose handling broke off in a way that nobody foresaw.
+inline constexpr Duration kRetryPanic = 1s;
+// A dead letter that the bus did not take is published once more after this.
+inline constexpr Duration kRetryDeadLetter = 500ms;
+// Jobs that are out do not time out until their bus has been there for this long: results that lie
+// in it come first.
+inline constexpr Duration kTimeoutsAfterBus = 10s;
+// Documents of shared configuration that are kept at hand, and for how long.
+inline constexpr size_t kConfigDocumentsKept = 256;
+inline constexpr Duration kConfigDocumentTtl = 1s;
 // A dispatch that its worker may have and that cannot be made again is looked at again after this.
 inline constexpr Duration kRetryOut = 5s;
-// Jobs that waited for policy and ask it at once when it can be asked again.
-inline constexpr size_t kAskPolicyMax = 64;
+// Jobs about which policy elsewhere is asked at the same time, each with its request in memory; the
+// others wait in the store.
+inline constexpr size_t kAskPolicyMax = 256;
 // While pools change, this often more of those who wait are tried in their new ones.
 inline constexpr Duration kRerouteEvery = 5ms;
 // A waiter claimed by a commit is due again after this, should its claimer die.
@@ -386,6 +403,8 @@ static_assert(kClaimTtl > kSweepEvery, "a claim is not swept before its claimer 
 static_assert(kRetireBatch * (1s / kRetirePause) > 40'000, "retention keeps up with what ends");
 static_assert(kRedisLivedTtl > kJobLeaseTtl, "a dead replica is known as long as its leases live");
 static_assert(kBackoffBase < kBackoffMax);
+static_assert(kPlacementBytesMax <= kLabelsBytesMax);
+static_assert(kEffectiveConfigBytesMax < kDispatchBytesMax, "a dispatch has room for it");
 static_assert(kNoteEvery * 4 < kDeafAfter && kDeafAfter < kWorkerTtl);
 static_assert(kHeartbeatEvery * 3 < kWorkerTtl, "two lost heartbeats are not a lost worker");
 static_assert(kOutputBytesDefault <= kBlobBytesMax, "what a program may say can be stored");

@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "job/placement_label.h"
 
 namespace fairlead::job {
 
@@ -69,11 +70,13 @@ class Rules {
   void labels(const Map& labels) {
     count("labels", static_cast<int>(labels.size()), limits::kLabelsMax);
     size_t bytes = 0;
+    size_t placement_bytes = 0;
     for (const auto& [name, value] : labels) {
       const bool content = name == kPromptLabel || name == kPayloadLabel;
       const size_t value_max =
           content ? limits::kContentLabelBytesMax : limits::kLabelValueBytesMax;
       if (!content) bytes += name.size() + value.size();
+      if (is_placement_label(name)) placement_bytes += name.size() + value.size();
       if (name.size() > limits::kLabelNameBytesMax) {
         broken("the name of label \"{}\" has {} bytes, must have at most {}", shown(name),
                name.size(), limits::kLabelNameBytesMax);
@@ -88,6 +91,12 @@ class Rules {
     }
     if (bytes > limits::kLabelsBytesMax) {
       broken("labels have {} bytes together, must have at most {}", bytes, limits::kLabelsBytesMax);
+    }
+    if (placement_bytes > limits::kPlacementBytesMax) {
+      broken(
+          "labels placement.*, constraint.* and node.* have {} bytes together, must have at most "
+          "{}",
+          placement_bytes, limits::kPlacementBytesMax);
     }
   }
   void range(const char* field, int64_t value, int64_t max) {
@@ -216,6 +225,11 @@ Record new_record(const cap::JobRequest& request, const TraceId& trace, WallTime
   record.updated_at = now;
   if (int64_t ms = request.budget().deadline_ms(); ms > 0) record.deadline = later_by_ms(now, ms);
   return record;
+}
+
+bool is_ending(cap::JobStatus status) {
+  return state_of(status) != State::kFailed || status == cap::JOB_STATUS_FAILED ||
+         status == cap::JOB_STATUS_FAILED_FATAL;
 }
 
 State state_of(cap::JobStatus status) {

@@ -63,6 +63,8 @@ Record new_record(const cap::JobRequest& request, const TraceId& trace, WallTime
 // SUCCEEDED to TIMEOUT as named, FAILED_RETRYABLE to RETRYING, FAILED_FATAL and anything that is
 // no ending to FAILED (RES-4).
 State state_of(cap::JobStatus status);
+// Whether a status says how a job's run ended.
+bool is_ending(cap::JobStatus status);
 // By name; what the wire has no name for is told as the nearest: APPROVAL_REQUIRED as PENDING,
 // RETRYING as FAILED_RETRYABLE, OUTPUT_QUARANTINED as DENIED.
 cap::JobStatus status_of(State state);

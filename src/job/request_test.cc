@@ -119,7 +119,7 @@ TEST(ValidateRequest, BoundsLabelsOneByOneAndTogether) {
   auto many = [](int count) {
     return [=](auto& r) {
       for (int i = 100; i < 100 + count; ++i) {
-        (*r.mutable_labels())["placement.x" + std::to_string(i)] = std::string(4082, 'v');
+        (*r.mutable_labels())["billing.x" + std::to_string(i)] = std::string(4084, 'v');
       }
     };
   };
@@ -163,6 +163,22 @@ TEST(ValidateRequest, RefusesANegativeStepIndex) {
   EXPECT_EQ(complaint([](auto& r) { r.set_step_index(-1); }),
             "step_index is -1, must not be negative");
   EXPECT_EQ(complaint([](auto& r) { r.set_step_index(1); }), "");
+}
+
+TEST(ValidateRequest, BoundsTheLabelsThatConstrainPlacementTogether) {
+  auto placed = [](size_t value) {
+    return [=](auto& r) {
+      auto& labels = *r.mutable_labels();
+      labels["placement.tier"] = std::string(300, 'v');  // 314
+      labels["constraint.os"] = std::string(300, 'v');   // 313
+      labels["node.zone"] = std::string(value - 314 - 313 - 9, 'v');
+      labels["business"] = std::string(4000, 'v');
+    };
+  };
+  EXPECT_EQ(complaint(placed(limits::kPlacementBytesMax)), "");
+  EXPECT_EQ(complaint(placed(limits::kPlacementBytesMax + 1)),
+            "labels placement.*, constraint.* and node.* have 1025 bytes together, "
+            "must have at most 1024");
 }
 
 TEST(ValidateRequest, TakesAThousandLabelsTagsAndNeedsButNotOneMore) {
@@ -354,6 +370,19 @@ TEST(NewRecord, AnEndlessDeadlineStaysInTheFuture) {
   cap::JobRequest request = valid_request();
   request.mutable_budget()->set_deadline_ms(std::numeric_limits<int64_t>::max());
   EXPECT_GT(new_record(request, TraceId(), kNow).deadline, kNow + std::chrono::years(1000));
+}
+
+TEST(IsEnding, IsWhatSaysHowARunEnded) {
+  for (auto status : {cap::JOB_STATUS_SUCCEEDED, cap::JOB_STATUS_FAILED,
+                      cap::JOB_STATUS_FAILED_RETRYABLE, cap::JOB_STATUS_FAILED_FATAL,
+                      cap::JOB_STATUS_CANCELLED, cap::JOB_STATUS_DENIED, cap::JOB_STATUS_TIMEOUT}) {
+    EXPECT_TRUE(is_ending(status)) << status;
+  }
+  for (auto status :
+       {cap::JOB_STATUS_PENDING, cap::JOB_STATUS_SCHEDULED, cap::JOB_STATUS_DISPATCHED,
+        cap::JOB_STATUS_RUNNING, static_cast<cap::JobStatus>(77)}) {
+    EXPECT_FALSE(is_ending(status)) << status;
+  }
 }
 
 TEST(StateOf, MapsEveryStatusOfAResult) {

@@ -2,11 +2,12 @@
 
 #include <boost/container_hash/hash.hpp>
 
+#include "job/placement_label.h"
+
 namespace fairlead::routing {
 
 bool is_placement_label(std::string_view name) {
-  return name.starts_with("placement.") || name.starts_with("constraint.") ||
-         name.starts_with("node.");
+  return job::is_placement_label(name);
 }
 
 Labels placement_labels(const Labels& labels) {

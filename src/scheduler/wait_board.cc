@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/check.h"
 #include "base/limits.h"
 
 namespace fairlead::scheduler {
@@ -75,17 +76,24 @@ void WaitBoard::unshelve(const std::string& text, const Known& known) {
 std::vector<std::string> WaitBoard::refresh(const std::string& after,
                                             const std::vector<store::WaitClassView>& page,
                                             bool last) {
-  std::set<std::string_view> listed;
-  for (const store::WaitClassView& view : page) listed.insert(view.wait_class);
-  auto gone = [&](const std::string& name) {
-    return name > after && (last || name <= page.back().wait_class) && !listed.contains(name);
+  check(last || !page.empty(), "a page that is not the last names classes");
+  auto is_listed = [&](const std::string& name) {
+    return std::ranges::binary_search(page, name, {}, &store::WaitClassView::wait_class);
   };
-  std::erase_if(placement_, [&](const auto& entry) {
-    if (!gone(entry.first)) return false;
-    unshelve(entry.first, entry.second);
-    return true;
-  });
-  std::erase_if(tenants_, gone);
+  auto end_of_page = [&](const auto& classes) {
+    return last ? classes.end() : classes.upper_bound(page.back().wait_class);
+  };
+  for (auto it = placement_.upper_bound(after); it != end_of_page(placement_);) {
+    if (is_listed(it->first)) {
+      ++it;
+      continue;
+    }
+    unshelve(it->first, it->second);
+    it = placement_.erase(it);
+  }
+  for (auto it = tenants_.upper_bound(after); it != end_of_page(tenants_);) {
+    it = is_listed(*it) ? std::next(it) : tenants_.erase(it);
+  }
   std::vector<std::string> unknown;
   for (const store::WaitClassView& view : page) {
     if (add(view.wait_class, view.oldest_since)) {

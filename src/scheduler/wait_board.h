@@ -26,9 +26,10 @@ class WaitBoard {
  public:
   // True when it was not known. `since`: the first of it waits that long.
   bool add(const std::string& wait_class, WallTime since);
-  // Replaces what is known of the classes behind `after` by a page that the store lists of them; of
-  // the last page, to the end. Names the classes that were not known: room may have come for them
-  // here before they were.
+  // Replaces what is known of the classes behind `after` by a page that the store lists of them, in
+  // their order; of the last page, to the end. Looks at no others. Names the classes that were not
+  // known: room may have come for them here before they were.
+  // REQUIRES: a page that is not the last is not empty.
   std::vector<std::string> refresh(const std::string& after,
                                    const std::vector<store::WaitClassView>& page, bool last);
 

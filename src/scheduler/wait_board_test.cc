@@ -81,6 +81,34 @@ TEST(WaitBoard, APageReplacesOnlyWhatItCovers) {
   EXPECT_EQ(board.fitting(worker), (std::vector{rack(0), rack(1), rack(2), rack(4)}));
 }
 
+TEST(WaitBoard, PagesOfVeryManyClassesReplaceThemOneAfterTheOther) {
+  constexpr int kClasses = 50'000;
+  constexpr int kPage = 1000;
+  auto name = [](int i) { return fmt::format("pools=p;node.id=n{:05}", i); };
+  auto worker_of = [](int i) {
+    routing::WorkerReport worker;
+    worker.pool = PoolName("p");
+    worker.labels = {{"node.id", fmt::format("n{:05}", i)}};
+    return worker;
+  };
+  WaitBoard board;
+  for (int i = 0; i < kClasses; ++i) board.add(name(i), at(0));
+  // Nobody waits in every other of them any more.
+  std::string after;
+  for (int first = 0; first < kClasses; first += 2 * kPage) {
+    Views page;
+    for (int i = first; i < first + 2 * kPage; i += 2) page.push_back({name(i), 1, at(0)});
+    EXPECT_FALSE(board.fitting(worker_of(first + 2 * kPage - 3)).empty()) << "not yet listed";
+    EXPECT_TRUE(board.refresh(after, page, false).empty());
+    after = page.back().wait_class;
+    EXPECT_TRUE(board.fitting(worker_of(first + 2 * kPage - 3)).empty());
+    EXPECT_FALSE(board.fitting(worker_of(first)).empty());
+  }
+  EXPECT_FALSE(board.fitting(worker_of(kClasses - 1)).empty());
+  board.refresh(after, {}, true);
+  EXPECT_TRUE(board.fitting(worker_of(kClasses - 1)).empty());
+}
+
 TEST(WaitBoard, NamesTheClassesThatWereNotKnown) {
   WaitBoard board;
   board.add(rack(1), at(1));
