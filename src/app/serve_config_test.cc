@@ -37,19 +37,25 @@ std::string refusal(const Variables& variables) {
   return config ? "" : config.error().message;
 }
 
+// Only read here; whether it is one is found out when the kernel is asked.
+class AuthorityFile {
+ public:
+  AuthorityFile() { std::ofstream(path_) << "an authority"; }
+  ~AuthorityFile() { std::remove(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_ = testing::TempDir() + "fairlead-authority-" + std::to_string(::getpid());
+};
+
 Variables production(Variables more = {}) {
-  // Only read here; whether it is one is found out when the kernel is asked.
-  static const std::string authority = [] {
-    std::string path = testing::TempDir() + "fairlead-authority-" + std::to_string(::getpid());
-    std::ofstream(path) << "an authority";
-    return path;
-  }();
+  static const AuthorityFile authority;
   Variables variables{{"CORDUM_ENV", "production"},
                       {"NATS_URL", "tls://nats:4222"},
                       {"NATS_TOKEN", "t"},
                       {"REDIS_URL", "rediss://:p@redis:6379"},
                       {"SAFETY_KERNEL_ADDR", "kernel:50051"},
-                      {"SAFETY_KERNEL_TLS_CA", authority}};
+                      {"SAFETY_KERNEL_TLS_CA", authority.path()}};
   for (auto& [name, value] : more) variables[name] = value;
   return variables;
 }
