@@ -72,7 +72,9 @@ static Duration pause_between(const job::Record& record) {
 
 Task<Walked> Revisits::resolve_unpublished(WalkerPtr walker) {
   const job::Record& record = walker->record;
-  const Duration early = record.dispatched_at + pause_between(record) - replica_.clock.wall();
+  // One that was dispatched later than now was so before the clock was set back.
+  const Duration age = replica_.clock.wall() - record.dispatched_at;
+  const Duration early = age < Duration(0) ? Duration(0) : pause_between(record) - age;
   if (early > Duration(0)) co_return ends_.stay(*walker, std::min(early, limits::kRetryOut));
   Result<std::optional<bool>> found = co_await replica_.bus.stored(
       routing::direct_subject(record.assignee), dispatch_id(record.id, record.epoch));
