@@ -131,9 +131,19 @@ Task<bus::Verdict> Results::handle(bus::Delivery delivery) {
       if (!result.result_ptr().empty()) replica_.metrics.add(Counter::kResultPtrWriteFailures);
       co_return bus::Verdict::not_now(limits::kRetryStore, receipt.error().message);
     }
-    if (!std::holds_alternative<store::Conflict>(*receipt)) co_return bus::Verdict::ack();
+    if (std::holds_alternative<store::Conflict>(*receipt)) continue;
+    if (!job::is_ending(result.status())) tell_no_ending(result);
+    co_return bus::Verdict::ack();
   }
   co_return bus::Verdict::not_now(limits::kRetryBusy, "the record keeps changing");
+}
+
+void Results::tell_no_ending(const cap::JobResult& result) const {
+  std::string status = cap::JobStatus_Name(result.status());
+  if (status.empty()) status = std::to_string(result.status());
+  replica_.log.error(
+      "result with a status that is no ending",
+      {{"job_id", result.job_id()}, {"worker_id", result.worker_id()}, {"status", status}});
 }
 
 // Kept for people to see; there is no job to change (H-44).

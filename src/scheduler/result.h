@@ -44,6 +44,8 @@ class Results {
   Task<bus::Verdict> handle(bus::Delivery delivery);
 
  private:
+  // Its job counts as failed (RES-4).
+  void tell_no_ending(const cap::JobResult& result) const;
   Task<bus::Verdict> handle_unknown(const cap::JobResult& result);
   Task<Result<store::Receipt>> commit_result(const job::Record& record,
                                              const cap::JobResult& result,

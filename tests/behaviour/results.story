@@ -62,6 +62,7 @@ story: A status that is no ending ends a job as FAILED
   submit job j1 topic job.default
   worker w1 answers j1 RUNNING
   expect job j1 FAILED
+  expect log "result with a status that is no ending" as an error 1 times about j1
   expect dead letter of j1 status FAILED
 
 story: FAILED_RETRYABLE is tried again after a pause
