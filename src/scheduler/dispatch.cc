@@ -179,8 +179,9 @@ Task<Walked> Dispatch::try_workers(WalkerPtr owned, std::shared_ptr<const routin
     if (applied) {
       choice_.count_hints(placed->hints);
       if (walker.admitted) *walker.admitted = applied->record;
-      replica_.nursery.spawn(hand_over_.publish(std::move(owned), std::move(applied->record),
-                                                std::move(placed->subject), std::move(given)));
+      JobId job = record.id;
+      jobs_.spawn(std::move(job), hand_over_.publish(std::move(owned), std::move(applied->record),
+                                                     std::move(placed->subject), std::move(given)));
       co_return Walked{Outcome::kDispatched, {}};
     }
     auto* no_room = receipt ? std::get_if<store::Full>(&*receipt) : nullptr;

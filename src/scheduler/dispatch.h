@@ -18,6 +18,7 @@
 #include "runtime/task.h"
 #include "scheduler/commits.h"
 #include "scheduler/hand_over.h"
+#include "scheduler/job_tasks.h"
 #include "scheduler/judge.h"
 #include "scheduler/lease_keeper.h"
 #include "scheduler/replica.h"
@@ -33,9 +34,10 @@ Epoch next_epoch(Epoch last, WallTime rewound_at);
 
 class Dispatch {
  public:
-  Dispatch(Replica& replica, LeaseKeeper& leases, Commits& commits, WalkEnds& ends,
+  Dispatch(Replica& replica, LeaseKeeper& leases, JobTasks& jobs, Commits& commits, WalkEnds& ends,
            HandOver& hand_over)
       : replica_(replica),
+        jobs_(jobs),
         commits_(commits),
         ends_(ends),
         hand_over_(hand_over),
@@ -68,6 +70,7 @@ class Dispatch {
                                                Task<Result<store::Receipt>> committing);
 
   Replica& replica_;
+  JobTasks& jobs_;
   Commits& commits_;
   WalkEnds& ends_;
   HandOver& hand_over_;

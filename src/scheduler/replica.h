@@ -79,6 +79,9 @@ struct Replica : Plugs {
   Presence presence;
   // Jobs that are out with a worker by the store's word and not by its own.
   std::map<WorkerId, std::vector<store::Ghost>> ghosts;
+  // Jobs that a sweep is looking at, or that are to be left alone, and until when it does not look
+  // at them again.
+  std::map<JobId, MonotonicTime> left_alone;
   // The last result that came to this replica.
   job::BusPlace results_seen;
   // Told of every record that this replica committed; empty: nobody asks.

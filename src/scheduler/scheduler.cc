@@ -1,7 +1,5 @@
 #include "scheduler/scheduler.h"
 
-#include <exception>
-
 #include "job/request.h"
 #include "scheduler/packets.h"
 #include "scheduler/poison.h"
@@ -12,6 +10,7 @@ Scheduler::Scheduler(const Plugs& plugs, Settings settings,
                      std::shared_ptr<const routing::PoolMap> pools)
     : replica_(plugs, std::move(settings), std::move(pools)),
       leases_(replica_),
+      jobs_(replica_, leases_),
       commits_(replica_, {.on_claimed =
                               [this](store::Claim claim) {
                                 replica_.nursery.spawn(waiters_.try_claimed(std::move(claim)));
@@ -23,16 +22,16 @@ Scheduler::Scheduler(const Plugs& plugs, Settings settings,
       ends_(replica_, leases_, commits_),
       hand_over_(replica_, leases_, commits_,
                  [this](const job::Record& job) {
-                   replica_.nursery.spawn(look_again(job.id, job.revision));
+                   jobs_.spawn(job.id, look_again(job.id, job.revision));
                  }),
-      dispatch_(replica_, leases_, commits_, ends_, hand_over_),
-      waiters_(replica_, leases_, commits_, ends_, dispatch_),
+      dispatch_(replica_, leases_, jobs_, commits_, ends_, hand_over_),
+      waiters_(replica_, leases_, jobs_, commits_, ends_, dispatch_),
       revisits_(replica_, leases_, ends_, hand_over_, dispatch_),
-      submit_(replica_, leases_, commits_, ends_, dispatch_, revisits_),
+      submit_(replica_, leases_, jobs_, commits_, ends_, dispatch_, revisits_),
       results_(replica_, commits_),
       cancel_(replica_, commits_),
       progress_(replica_, commits_),
-      sweep_(replica_, commits_, waiters_, revisits_),
+      sweep_(replica_, jobs_, commits_, waiters_, revisits_),
       heartbeats_(replica_, waiters_),
       snapshots_(replica_) {}
 
@@ -136,7 +135,7 @@ Result<void> Scheduler::subscribe() {
   for (Entry& entry : entries) {
     auto guarded = [this, handler = std::move(entry.handler)](bus::Delivery delivery) {
       JobId job(job::peek_job_id(delivery.payload));
-      return guard(std::move(job), handler(std::move(delivery)));
+      return count_handler(guard(std::move(job), handler(std::move(delivery))));
     };
     auto subscription = replica_.bus.subscribe(std::string(entry.subject), std::move(entry.options),
                                                std::move(guarded));
@@ -147,18 +146,15 @@ Result<void> Scheduler::subscribe() {
 }
 
 Task<bus::Verdict> Scheduler::guard(JobId job, Task<bus::Verdict> handling) {
-  constexpr const char* kPanic = "scheduler packet handler panic";
-  std::string what;
-  try {
-    co_return co_await std::move(handling);
-  } catch (const std::exception& error) {
-    what = error.what();
-  } catch (...) {
-    what = "no exception of the standard library";
-  }
-  replica_.log.error(kPanic, {{"job_id", job.str()}, {"error", what}});
-  leases_.release_any(job);
-  co_return bus::Verdict::nak(limits::kRetryStore, kPanic);
+  return jobs_.guard(std::move(job), std::move(handling),
+                     bus::Verdict::nak(limits::kRetryPanic, JobTasks::kPanic));
+}
+
+Task<bus::Verdict> Scheduler::count_handler(Task<bus::Verdict> handling) {
+  ++handlers_;
+  const bus::Verdict verdict = co_await std::move(handling);
+  --handlers_;
+  co_return verdict;
 }
 
 // One that comes for the first time goes straight on: handlers can tell a repeat. Nor is the
@@ -249,14 +245,14 @@ Task<Result<void>> Scheduler::bury(bus::Delivery delivery, std::string reason) {
 }
 
 size_t Scheduler::in_hand() const {
-  return replica_.nursery.running();
+  return handlers_ + replica_.nursery.running();
 }
 
 Task<void> Scheduler::stop(Duration patience) {
   subscriptions_.clear();
   sweeps_.cancel();  // nothing new begins; what is under way keeps its leases
   MonotonicTime until = replica_.clock.monotonic() + patience;
-  while (replica_.nursery.running() > 0 && replica_.clock.monotonic() < until) {
+  while (in_hand() > 0 && replica_.clock.monotonic() < until) {
     if (!co_await replica_.loop.delay(limits::kLeasePollEvery)) break;
   }
   loops_.cancel();

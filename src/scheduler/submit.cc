@@ -155,7 +155,8 @@ Task<bus::Verdict> Submit::admit(WalkerPtr walker) {
   record.revision = applied->record->revision;
   // What follows is told by nobody.
   if (Admitted told = std::exchange(walker->admitted, {})) *told = applied->record;
-  replica_.nursery.spawn(advance_alone(std::move(walker)));
+  JobId job = record.id;
+  jobs_.spawn(std::move(job), advance_alone(std::move(walker)));
   co_return bus::Verdict::ack();
 }
 

@@ -4,6 +4,7 @@
 #include "bus/bus.h"
 #include "runtime/task.h"
 #include "scheduler/dispatch.h"
+#include "scheduler/job_tasks.h"
 #include "scheduler/lease_keeper.h"
 #include "scheduler/replica.h"
 #include "scheduler/revisits.h"
@@ -13,10 +14,11 @@ namespace fairlead::scheduler {
 
 class Submit {
  public:
-  Submit(Replica& replica, LeaseKeeper& leases, Commits& commits, WalkEnds& ends,
+  Submit(Replica& replica, LeaseKeeper& leases, JobTasks& jobs, Commits& commits, WalkEnds& ends,
          Dispatch& dispatch, Revisits& revisits)
       : replica_(replica),
         leases_(leases),
+        jobs_(jobs),
         commits_(commits),
         ends_(ends),
         dispatch_(dispatch),
@@ -35,6 +37,7 @@ class Submit {
 
   Replica& replica_;
   LeaseKeeper& leases_;
+  JobTasks& jobs_;
   Commits& commits_;
   WalkEnds& ends_;
   Dispatch& dispatch_;

@@ -19,7 +19,7 @@ Task<void> Sweep::keep_sweeping() {
 // all.
 Task<void> Sweep::sweep() {
   MonotonicTime now = replica_.clock.monotonic();
-  std::erase_if(left_alone_, [now](const auto& job) { return job.second <= now; });
+  std::erase_if(replica_.left_alone, [now](const auto& job) { return job.second <= now; });
   const bool reconciles = co_await reconciles_for_all();
   const bool replays = co_await replays_for_all();
   if (reconciles || replays) co_await sweep_due(reconciles, replays);
@@ -94,7 +94,8 @@ Task<void> Sweep::sweep_due(bool reconciles, bool replays) {
     bool running = record.state == State::kRunning;
     std::string reason = std::string("timeout: ") + job::to_string(record.state) + " >" +
                          go_duration(running ? timeouts.running : timeouts.dispatch);
-    replica_.nursery.spawn(time_out(std::move(record), std::move(reason)));
+    JobId job = record.id;
+    jobs_.spawn(std::move(job), time_out(std::move(record), std::move(reason)));
   }
 }
 
@@ -104,7 +105,8 @@ Task<void> Sweep::sweep_deadlines() {
   if (!page) co_return;
   for (job::Record& record : page->records) {
     if (!begin(record.id)) continue;
-    replica_.nursery.spawn(time_out(std::move(record), "timeout: deadline expired"));
+    JobId job = record.id;
+    jobs_.spawn(std::move(job), time_out(std::move(record), "timeout: deadline expired"));
   }
 }
 
@@ -123,21 +125,21 @@ void Sweep::count_stale(const std::vector<job::Record>& due) {
 }
 
 size_t Sweep::batch() const {
-  return std::min(limits::kSweepBatch + left_alone_.size(), limits::kScanMax);
+  return std::min(limits::kSweepBatch + replica_.left_alone.size(), limits::kScanMax);
 }
 
 bool Sweep::begin(const JobId& job) {
-  return left_alone_.try_emplace(job, MonotonicTime::max()).second;
+  return replica_.left_alone.try_emplace(job, MonotonicTime::max()).second;
 }
 
 void Sweep::look_at(const job::Record& record) {
   if (!replica_.has_bus()) return;  // it could not be handed to anybody
-  if (begin(record.id)) replica_.nursery.spawn(revisit(record.id, record.revision));
+  if (begin(record.id)) jobs_.spawn(record.id, revisit(record.id, record.revision));
 }
 
 Task<void> Sweep::revisit(JobId job, Revision found) {
   Duration pause = co_await revisits_.revisit(job, found);
-  left_alone_[job] = replica_.clock.monotonic() + pause;
+  replica_.left_alone[job] = replica_.clock.monotonic() + pause;
 }
 
 // Guarded by the revision that was late, so a job that moved on is not touched (H-60).
@@ -150,7 +152,7 @@ Task<void> Sweep::time_out(job::Record record, std::string reason) {
                     {State::kTimeout, job::ReasonCode::kTimeout, {}, std::move(reason)}, now);
   if (with_worker) change.messages.push_back(cancel_message(job, "timeout", now));
   (void)co_await commits_.commit_ending(std::move(change));
-  left_alone_.erase(job);
+  replica_.left_alone.erase(job);
 }
 
 Task<void> Sweep::sweep_waiting() {
@@ -198,7 +200,8 @@ Task<void> Sweep::lose_worker(WorkerId worker) {
     }
     theirs.cursor = std::move(page->next);
     for (const job::Record& record : page->records) {
-      if (!record.worker_lost && !co_await lose_job(record.id, worker)) all = false;
+      if (record.worker_lost) continue;
+      if (!co_await jobs_.guard(record.id, lose_job(record.id, worker), false)) all = false;
     }
   } while (!theirs.cursor.empty());
   if (!all) replica_.presence.expect(worker);  // look again

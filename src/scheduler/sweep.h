@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/task.h"
+#include "scheduler/job_tasks.h"
 #include "scheduler/leader.h"
 #include "scheduler/replica.h"
 #include "scheduler/revisits.h"
@@ -16,8 +17,8 @@ namespace fairlead::scheduler {
 
 class Sweep {
  public:
-  Sweep(Replica& replica, Commits& commits, Waiters& waiters, Revisits& revisits)
-      : replica_(replica), commits_(commits), waiters_(waiters), revisits_(revisits) {}
+  Sweep(Replica& replica, JobTasks& jobs, Commits& commits, Waiters& waiters, Revisits& revisits)
+      : replica_(replica), jobs_(jobs), commits_(commits), waiters_(waiters), revisits_(revisits) {}
 
   // Runs for as long as the replica lives.
   Task<void> keep_sweeping();
@@ -49,6 +50,7 @@ class Sweep {
   Task<bool> lose_job(JobId job, WorkerId worker);
 
   Replica& replica_;
+  JobTasks& jobs_;
   Commits& commits_;
   Waiters& waiters_;
   Revisits& revisits_;
@@ -57,8 +59,7 @@ class Sweep {
   Leader reconciler_{replica_, "cordum:reconciler:default"};
   Leader replayer_{replica_, "cordum:replayer:pending"};
   Leader sweeper_{replica_, "fairlead:sweeper"};
-  // Jobs that are being looked at, or were, and until when they are not looked at again.
-  std::map<JobId, MonotonicTime> left_alone_;
+  bool had_bus_ = true;
   MonotonicTime orphans_at_{};
   bool publishes_orphans_ = false;
   MonotonicTime told_workers_at_{};

@@ -11,27 +11,43 @@ namespace fairlead::scheduler {
 using job::State;
 
 Task<void> Waiters::try_claimed(store::Claim claim, PoolName opened) {
+  const JobId job = claim.job;
+  std::string wait_class = claim.wait_class;
+  const bool asks_policy = wait_class == kPolicyClass;
+  asking_policy_ += asks_policy;
+  auto following = follow_claim(std::move(claim), std::move(opened));
+  const bool done = co_await jobs_.guard(job, std::move(following), false);
+  asking_policy_ -= asks_policy;
+  if (done) co_return;
+  // It stays claimed for a while, and those behind it have their turn; not all of them, should they
+  // fare the same.
+  if (replica_.left_alone.size() < limits::kSweepBatch) co_await wake(std::move(wait_class));
+  if (!co_await replica_.loop.delay(limits::kRetryPanic)) co_return;
+  (void)replica_.store.unclaim(job, Duration(0));
+}
+
+Task<bool> Waiters::follow_claim(store::Claim claim, PoolName opened) {
   if (!replica_.has_bus()) {
-    (void)replica_.store.unclaim(claim.job, limits::kRetryStore);
-    co_return;
+    (void)replica_.store.unclaim(claim.job, limits::kRetryBus);
+    co_return true;
   }
   auto taken = co_await leases_.take(claim.job, true, Duration(0));
   if (!taken) {
     (void)replica_.store.unclaim(claim.job, limits::kRetryBusy);
-    co_return;
+    co_return true;
   }
   const store::Snapshot& record = taken->loaded.record;
   if (!record || !record->wait || record->wait->wait_class != claim.wait_class) {
     leases_.release(claim.job, taken->token);
-    co_return;
+    co_return true;
   }
   WalkerPtr walker = walker_of(*std::move(taken));
   walker->claim = claim;
   if (!walker->packet->has_job_request()) {
     co_await ends_.end(*walker, unreadable_request());
-    co_return;
+    co_return true;
   }
-  Walked walked = co_await advance(std::move(walker));
+  Walked walked = co_await dispatch_.advance(std::move(walker));
   if (walked.outcome == Outcome::kFailed) {
     (void)replica_.store.unclaim(claim.job, limits::kRetryStore);
   }
@@ -42,26 +58,20 @@ Task<void> Waiters::try_claimed(store::Claim claim, PoolName opened) {
   bool ended = walked.outcome == Outcome::kEnded;
   // Who waits for a worker now stands for the others of its tenant.
   bool left = walked.left_class && !is_tenant_class(claim.wait_class);
-  if (!dispatched && !ended && !left) co_return;
+  if (!dispatched && !ended && !left) co_return true;
   // Those claimed with it come first.
-  if (!co_await replica_.loop.delay(Duration(0))) co_return;
+  if (!co_await replica_.loop.delay(Duration(0))) co_return true;
   if (claim.wait_class == kPolicyClass) {
     // Policy can be asked again: soon there are many on their way.
-    co_await try_next(std::move(claim.wait_class), asking_policy_ < limits::kAskPolicyMax ? 2 : 1);
+    const bool more = asking_policy_ <= limits::kAskPolicyMax;  // this one counts
+    co_await try_next(std::move(claim.wait_class), more ? 2 : 1);
   } else if (ended) {
     co_await try_next(std::move(claim.wait_class));  // when one is given up, the next may be too
   } else {
     // Where one found room or left it, the next may too.
     co_await wake(std::move(claim.wait_class));
   }
-}
-
-Task<Walked> Waiters::advance(WalkerPtr walker) {
-  const bool asks = walker->claim->wait_class == kPolicyClass;
-  asking_policy_ += asks;
-  Walked walked = co_await dispatch_.advance(std::move(walker));
-  asking_policy_ -= asks;
-  co_return walked;
+  co_return true;
 }
 
 Task<void> Waiters::wake(std::string wait_class) {
@@ -129,7 +139,7 @@ Task<bool> Waiters::reroute(State state, const std::vector<Topic>& topics, WallT
 
 Task<void> Waiters::try_elsewhere(JobId job) {
   ++rerouting_;
-  while (!co_await reroute(job)) {
+  while (!co_await jobs_.guard(job, reroute(job), true)) {
     if (!co_await replica_.loop.delay(limits::kRetryStore)) break;
   }
   --rerouting_;

@@ -7,6 +7,7 @@
 #include "runtime/task.h"
 #include "scheduler/commits.h"
 #include "scheduler/dispatch.h"
+#include "scheduler/job_tasks.h"
 #include "scheduler/lease_keeper.h"
 #include "scheduler/replica.h"
 #include "scheduler/walk_ends.h"
@@ -15,9 +16,14 @@ namespace fairlead::scheduler {
 
 class Waiters {
  public:
-  Waiters(Replica& replica, LeaseKeeper& leases, Commits& commits, WalkEnds& ends,
+  Waiters(Replica& replica, LeaseKeeper& leases, JobTasks& jobs, Commits& commits, WalkEnds& ends,
           Dispatch& dispatch)
-      : replica_(replica), leases_(leases), commits_(commits), ends_(ends), dispatch_(dispatch) {}
+      : replica_(replica),
+        leases_(leases),
+        jobs_(jobs),
+        commits_(commits),
+        ends_(ends),
+        dispatch_(dispatch) {}
 
   // Tries a waiting job that was claimed for us; gives it back if there is no room for it. `opened`
   // is the pool of the worker that it was claimed for, when one came online.
@@ -34,13 +40,15 @@ class Waiters {
   Task<void> reroute(std::vector<Topic> topics);
 
  private:
-  Task<Walked> advance(WalkerPtr walker);
+  // True when it came to its end.
+  Task<bool> follow_claim(store::Claim claim, PoolName opened);
   Task<bool> reroute(job::State state, const std::vector<Topic>& topics, WallTime changed);
   Task<void> try_elsewhere(JobId job);
   Task<bool> reroute(JobId job);
 
   Replica& replica_;
   LeaseKeeper& leases_;
+  JobTasks& jobs_;
   Commits& commits_;
   WalkEnds& ends_;
   Dispatch& dispatch_;
