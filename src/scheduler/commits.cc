@@ -59,7 +59,7 @@ std::vector<std::vector<std::string>> Commits::room_left_by(const job::Record& r
 
 void Commits::joined(std::string wait_class, WallTime now) {
   board_.add(wait_class, now);
-  hooks_.on_joined(std::move(wait_class));
+  wake(std::move(wait_class));
 }
 
 Task<void> Commits::publish_messages(std::vector<store::Message> messages,

@@ -23,8 +23,8 @@ class Commits {
   struct Hooks {
     // A commit claimed a waiting job for us.
     std::function<void(store::Claim)> on_claimed;
-    // A job began to wait in a class: room may have come while its commit was on its way.
-    std::function<void(std::string wait_class)> on_joined;
+    // Room may have come for those who wait in a class.
+    std::function<void(std::string wait_class)> on_room;
   };
 
   Commits(Replica& replica, Hooks hooks) : replica_(replica), hooks_(std::move(hooks)) {}
@@ -41,6 +41,8 @@ class Commits {
 
   // A job was committed that waits in this class since `now`.
   void joined(std::string wait_class, WallTime now);
+  // Tries the next of this class.
+  void wake(std::string wait_class) { hooks_.on_room(std::move(wait_class)); }
 
   // Publishes messages of commits whose owner did not, and gives up those that are too old.
   Task<void> publish_orphans();

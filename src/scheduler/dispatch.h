@@ -41,7 +41,7 @@ class Dispatch {
         commits_(commits),
         ends_(ends),
         hand_over_(hand_over),
-        judge_(replica, leases, ends),
+        judge_(replica, leases, commits, ends),
         choice_(replica) {}
 
   // Takes a job as far as it can go now. The lease ends with the walk.

@@ -26,6 +26,17 @@ bool is_approved(const job::Record& record, const cap::JobRequest& request) {
          base_of(record.approval->policy_snapshot) == base_of(record.decision.policy_snapshot);
 }
 
+bool Judge::is_busy() const {
+  return !replica_.gate.in_process() && asking_ >= limits::kAskPolicyMax;
+}
+
+void Judge::let_next_ask(const Walker& walker, const job::Decision& answer) {
+  if (answer.kind == job::Decision::Kind::kUnavailable) return;
+  if (walker.claim && walker.claim->wait_class == kPolicyClass) return;  // its claimer does that
+  if (replica_.gate.in_process() || replica_.store.waiting_in(kPolicyClass) == 0) return;
+  commits_.wake(std::string(kPolicyClass));
+}
+
 Task<std::optional<Walked>> Judge::ask(Walker& walker) {
   job::Record& record = walker.record;
   if (is_approved(record, walker.request())) {
@@ -41,11 +52,16 @@ Task<std::optional<Walked>> Judge::ask(Walker& walker) {
                            {{"job_id", record.id.str()}});
       record.approval.reset();
     }
-    Result<job::Decision> answer = co_await replica_.gate.check(walker.request(), record);
+    if (is_busy()) co_return co_await ends_.queue_for_policy(walker);
+    auto checking = replica_.gate.check(walker.request(), record);
+    ++asking_;
+    Result<job::Decision> answer = co_await std::move(checking);
+    --asking_;
     if (!answer) {
       leases_.release(record.id, walker.token);
       co_return failed(answer.error());
     }
+    let_next_ask(walker, *answer);
     job::take_decision(record, *std::move(answer), replica_.clock.wall());
   }
   const std::string_view topic = replica_.label_of(record.topic);

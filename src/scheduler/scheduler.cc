@@ -15,7 +15,7 @@ Scheduler::Scheduler(const Plugs& plugs, Settings settings,
                               [this](store::Claim claim) {
                                 replica_.nursery.spawn(waiters_.try_claimed(std::move(claim)));
                               },
-                          .on_joined =
+                          .on_room =
                               [this](std::string wait_class) {
                                 replica_.nursery.spawn(waiters_.wake(std::move(wait_class)));
                               }}),

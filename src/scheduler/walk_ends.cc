@@ -129,8 +129,8 @@ Task<Walked> WalkEnds::wait(Walker& walker, ReasonCode reason, std::string detai
 
 // Of those who wait the first is tried now and then. It goes behind the others each time: it may be
 // the one that policy cannot be asked about.
-Task<Walked> WalkEnds::wait_for_policy(Walker& walker, std::string detail) {
-  if (may_be_out(walker)) co_return stay(walker, limits::kRetrySafety);
+Task<Walked> WalkEnds::wait_for_policy(Walker& walker, std::string detail, Duration pause) {
+  if (may_be_out(walker)) co_return stay(walker, pause);
   constexpr auto kReason = ReasonCode::kSafetyUnavailable;
   WallTime now = replica_.clock.wall();
   store::Change change = waiting_change(walker, now);
@@ -138,9 +138,19 @@ Task<Walked> WalkEnds::wait_for_policy(Walker& walker, std::string detail) {
   bool first = !next.wait || next.wait->reason != kReason;
   next.wait = {kReason, detail.substr(0, limits::kReasonBytesMax), std::string(kPolicyClass), now,
                now};
-  next.due = now + limits::kRetrySafety;
+  next.due = now + pause;
   if (first) job::add_event(next, now, job::to_string(kReason));
   co_return co_await finish(walker, std::move(change), Outcome::kWaits);
+}
+
+Task<Walked> WalkEnds::queue_for_policy(Walker& walker) {
+  if (!walker.claim || walker.claim->wait_class != kPolicyClass) {
+    co_return co_await wait_for_policy(walker, "policy is asked about other jobs",
+                                       limits::kRetryBusy);
+  }
+  leases_.release(walker.record.id, walker.token);
+  (void)co_await replica_.store.unclaim(walker.record.id, limits::kRetryBusy);
+  co_return Walked{Outcome::kWaits, {}};
 }
 
 Task<Walked> WalkEnds::pause(Walker& walker, ReasonCode reason, std::string detail,

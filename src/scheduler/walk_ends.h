@@ -24,7 +24,10 @@ class WalkEnds {
                     std::string wait_class);
   // Policy could not be asked: it waits in a class with all others of which that is so, behind
   // them. No attempt is counted.
-  Task<Walked> wait_for_policy(Walker& walker, std::string detail);
+  Task<Walked> wait_for_policy(Walker& walker, std::string detail,
+                               Duration pause = limits::kRetrySafety);
+  // Policy is asked about too many others: it waits in the same class, where it stood if it did.
+  Task<Walked> queue_for_policy(Walker& walker);
   // It waits for a time alone.
   Task<Walked> pause(Walker& walker, job::ReasonCode reason, std::string detail, Duration delay);
   // A person has to approve it.
