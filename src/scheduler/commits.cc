@@ -65,20 +65,33 @@ void Commits::joined(std::string wait_class, WallTime now) {
 Task<void> Commits::publish_messages(std::vector<store::Message> messages,
                                      std::vector<Sequence> sequences) {
   std::vector<Sequence> done;
+  std::vector<size_t> again;
   for (size_t i = 0; i < messages.size(); ++i) {
-    store::Message& message = messages[i];
-    bool dead_letter = message.subject == bus::kDeadLetterSubject;
-    JobId job(dead_letter ? job::peek_job_id(message.payload) : std::string_view());
-    Result<bus::Published> published =
-        co_await replica_.bus.publish(message.subject, std::move(message.payload), message.id);
-    if (published && *published == bus::Published::kStored) {
+    const bool dead_letter = messages[i].subject == bus::kDeadLetterSubject;
+    if (co_await publish(dead_letter ? messages[i] : std::move(messages[i]))) {
       done.push_back(sequences[i]);
     } else if (dead_letter) {
+      again.push_back(i);
+    }
+  }
+  const bool waited = again.empty() || co_await replica_.loop.delay(limits::kRetryDeadLetter);
+  for (size_t i : again) {
+    if (!waited) break;
+    JobId job(job::peek_job_id(messages[i].payload));
+    if (co_await publish(std::move(messages[i]))) {
+      done.push_back(sequences[i]);
+    } else {
       co_await count_emit_failure(std::move(job));
     }
   }
   // Not awaited: a message that is not forgotten is published again, under the same id.
   if (!done.empty()) (void)replica_.store.forget(std::move(done));
+}
+
+Task<bool> Commits::publish(store::Message message) {
+  Result<bus::Published> published = co_await replica_.bus.publish(
+      std::move(message.subject), std::move(message.payload), std::move(message.id));
+  co_return published && *published == bus::Published::kStored;
 }
 
 Task<void> Commits::count_emit_failure(JobId job) {

@@ -39,7 +39,8 @@ class Commits {
   // What to claim from when a job of this record leaves its worker.
   std::vector<std::vector<std::string>> room_left_by(const job::Record& record) const;
 
-  // A job was committed that waits in this class since `now`.
+  // A job was committed that waits in this class since `now`. Room may have come while it was on
+  // its way.
   void joined(std::string wait_class, WallTime now);
   // Tries the next of this class.
   void wake(std::string wait_class) { hooks_.on_room(std::move(wait_class)); }
@@ -53,9 +54,12 @@ class Commits {
   Task<Result<store::Receipt>> follow(store::Answer<store::Receipt> answer,
                                       std::vector<store::Message> messages);
   Task<Result<store::Receipt>> follow_ending(Task<Result<store::Receipt>> committing);
+  // A dead letter that the bus does not take is published once more after a moment (DLQ-1).
   Task<void> publish_messages(std::vector<store::Message> messages,
                               std::vector<Sequence> sequences);
-  // A dead letter could not be published; it will be tried again.
+  // Whether the bus has it.
+  Task<bool> publish(store::Message message);
+  // A dead letter could not be published, and will be with the orphans.
   Task<void> count_emit_failure(JobId job);
 
   Replica& replica_;

@@ -68,7 +68,7 @@ story: A clock that is set back leaves no deadline unnoticed
 story: A clock that is set back leaves no dead letter unpublished
   worker w1 joins pool default capacity 4
   submit job j1 topic job.default
-  the bus refuses the next dead letter
+  the bus refuses the next 2 dead letters
   worker w1 answers j1 FAILED code E1
   expect no message on sys.job.dlq
   the clock is set back by 35m

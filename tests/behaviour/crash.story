@@ -89,19 +89,30 @@ story: A dead letter whose message was not published before the crash is publish
   advance 20s
   expect message on sys.job.dlq for j1 code no_pool_mapping
 
-story: A dead letter that the bus refuses is published later
+story: A dead letter that the bus refuses is published once more half a second later
   the bus refuses the next dead letter
   submit job j1 topic job.nowhere
   expect dead letter of j1 code no_pool_mapping
+  advance 400ms
+  expect no message on sys.job.dlq
+  advance 100ms
+  expect message on sys.job.dlq for j1
+  expect metric dlq_emit_failures_total 0
+
+story: A dead letter that the bus refuses twice counts as failed, and is published later
+  the bus refuses the next 2 dead letters
+  submit job j1 topic job.nowhere
+  advance 1s
   expect no message on sys.job.dlq
   expect metric dlq_emit_failures_total{topic=other} 1
   advance 20s
   expect message on sys.job.dlq for j1
+  expect metric dlq_emit_failures_total{topic=other} 1
 
 story: Each failure to publish a dead letter is counted under the topic of its job
-  the bus refuses the next 2 dead letters
+  the bus refuses the next 4 dead letters
   submit job j1 topic job.nowhere
-  advance 12s
+  advance 16s
   expect no message on sys.job.dlq
   expect metric dlq_emit_failures_total{topic=other} 2
   advance 20s
@@ -120,7 +131,7 @@ story: Other messages that the bus refuses are no failed dead letters
 
 story: Messages that wait for their handlers do not keep a dead letter from being published
   garbage is published on sys.job.submit 250 times
-  the bus refuses the next dead letter
+  the bus refuses the next 2 dead letters
   submit job j1 topic job.nowhere
   advance 12s
   expect metric unmarshal_failure_total{subject=sys.job.submit} 750
