@@ -61,8 +61,10 @@ Result<void> ClusterServer::open() {
   } else {
     gate_ = std::make_unique<gate::TopicGate>();
   }
+  effective_config_ = std::make_unique<scheduler::StoredConfig>(*store_, store_->clock());
   scheduler_ = std::make_unique<scheduler::Scheduler>(
-      scheduler::Plugs{loop_, store_->clock(), random_, *store_, *bus_, *gate_, log_},
+      scheduler::Plugs{loop_, store_->clock(), random_, *store_, *bus_, *gate_, log_,
+                       effective_config_.get()},
       common.scheduler, front_.pools());
   bus_->on_terminated([this](bus::Delivery delivery, std::string reason) {
     return scheduler_->bury(std::move(delivery), std::move(reason));

@@ -15,6 +15,7 @@
 #include "runtime/nursery.h"
 #include "runtime/random.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/stored_config.h"
 #include "store/redis/redis_store.h"
 
 namespace fairlead::app {
@@ -64,6 +65,7 @@ class ClusterServer {
   std::unique_ptr<bus::nats::NatsBus> bus_;
   std::unique_ptr<gate::Gate> gate_;
   const gate::KernelGate* kernel_ = nullptr;  // the gate, if it asks one
+  std::unique_ptr<scheduler::StoredConfig> effective_config_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   std::unique_ptr<http::PoolBook> book_;
   std::unique_ptr<ConfigWatch> config_watch_;

@@ -67,6 +67,7 @@ Task<Walked> Dispatch::advance(WalkerPtr owned) {
         walker, unpublished ? ReasonCode::kDispatchFailed : ReasonCode::kMaxSchedulingRetries);
   }
 
+  if (replica_.config) co_await configure(walker);
   if (std::optional<Walked> stopped = co_await judge_.ask(walker)) co_return *std::move(stopped);
 
   auto route = route_of(replica_, record, walker.request());
@@ -80,6 +81,24 @@ Task<Walked> Dispatch::advance(WalkerPtr owned) {
   }
   walker.packet.reset();
   co_return co_await place(std::move(owned), *std::move(route));
+}
+
+Task<void> Dispatch::configure(Walker& walker) {
+  Result<std::string> config = co_await replica_.config->resolve(config_scope_of(walker.request()));
+  if (config && config->size() > limits::kEffectiveConfigBytesMax) {
+    config =
+        fail(ErrorCode::kInvalid, fmt::format("it has {} bytes, at most {} are told",
+                                              config->size(), limits::kEffectiveConfigBytesMax));
+  }
+  if (!config) {
+    replica_.log.warning("effective configuration left out",
+                         {{"job_id", walker.record.id.str()}, {"error", config.error().message}});
+    co_return;
+  }
+  if (config->empty()) co_return;
+  walker.effective_config = *std::move(config);
+  cap::JobRequest& request = *walker.packet->mutable_job_request();
+  (*request.mutable_env())[kEffectiveConfigVariable] = walker.effective_config;
 }
 
 // Takes the record to where a walk starts: SCHEDULED for a dispatch that has to be made anew.

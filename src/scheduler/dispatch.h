@@ -56,6 +56,8 @@ class Dispatch {
   };
 
   void begin(Walker& walker, WallTime now);
+  // Looks up what is configured for the job; without it, the job goes on all the same.
+  Task<void> configure(Walker& walker);
   Task<Walked> place(WalkerPtr walker, std::shared_ptr<const routing::Route> route);
   std::optional<Behind> line_to_join(const Walker& walker, const routing::Route& route);
   Task<Walked> try_workers(WalkerPtr walker, std::shared_ptr<const routing::Route> route);

@@ -22,8 +22,8 @@ Task<void> HandOver::publish(WalkerPtr walker, store::Snapshot record, std::stri
   MonotonicTime began = walker->began;
   Result<bus::Published> published = bus::Published::kStored;
   if (!planted(PlantedBug::kPublishBeforeCommit)) {
-    auto [packet, tells_constraints] =
-        dispatch_packet(*record, walker->request_bytes, replica_.clock.wall());
+    auto [packet, tells_constraints] = dispatch_packet(
+        *record, walker->request_bytes, replica_.clock.wall(), walker->effective_config);
     if (!tells_constraints) replica_.metrics.add(Counter::kConstraintsSerialiseFailed);
     std::string id = dispatch_id(record->id, record->epoch);
     walker.reset();

@@ -10,6 +10,7 @@
 #include "job/request.h"
 #include "job/wire_fields.h"
 #include "routing/placement.h"
+#include "scheduler/effective_config.h"
 
 namespace fairlead::scheduler {
 
@@ -65,7 +66,7 @@ std::string dispatch_id(const JobId& job, Epoch epoch) {
 }
 
 DispatchPacket dispatch_packet(const job::Record& record, std::string_view request_bytes,
-                               WallTime now) {
+                               WallTime now, const std::string& effective_config) {
   DispatchPacket packet;
   cap::JobRequest added;
   added.set_job_id(record.id.str());
@@ -74,6 +75,9 @@ DispatchPacket dispatch_packet(const job::Record& record, std::string_view reque
     // A worker counts from when it gets the job. One that is late is still told of a bound.
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*record.deadline - now);
     added.mutable_budget()->set_deadline_ms(std::max<int64_t>(1, left.count()));
+  }
+  if (!effective_config.empty()) {
+    (*added.mutable_env())[kEffectiveConfigVariable] = effective_config;
   }
   if (!record.decision.constraints.empty()) {
     packet.tells_constraints = job::apply_constraints(record.decision.constraints, added);

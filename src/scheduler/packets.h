@@ -54,8 +54,9 @@ struct DispatchPacket {
   std::string bytes;
   bool tells_constraints = true;  // false: the policy's could not be read; its numbers still hold
 };
+// `effective_config` is what is configured for it, if anything is.
 DispatchPacket dispatch_packet(const job::Record& record, std::string_view request_bytes,
-                               WallTime now);
+                               WallTime now, const std::string& effective_config = {});
 // The id of a dispatch on the bus: "jobreq:<job>:<epoch>".
 std::string dispatch_id(const JobId& job, Epoch epoch);
 

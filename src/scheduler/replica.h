@@ -17,6 +17,7 @@
 #include "runtime/loop.h"
 #include "runtime/nursery.h"
 #include "runtime/random.h"
+#include "scheduler/effective_config.h"
 #include "scheduler/metrics.h"
 #include "scheduler/presence.h"
 #include "scheduler/settings.h"
@@ -35,6 +36,7 @@ struct Plugs {
   bus::Bus& bus;
   gate::Gate& gate;
   Log& log;
+  EffectiveConfig* config = nullptr;  // nullptr: there is none
 };
 
 struct Replica : Plugs {

@@ -34,6 +34,8 @@ struct Walker {
   // The request as it came. It is stored with the next commit when the store does not have it.
   std::string request_bytes;
   bool brings_request = false;
+  // What is configured for it, when that was looked up.
+  std::string effective_config;
   // Given the record that its first commit makes, or that was there: for who handed it in.
   Admitted admitted;
   // The message that it came with: the next commit answers it.

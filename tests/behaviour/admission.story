@@ -160,7 +160,7 @@ story: A request that leaves no room for what its dispatch adds is refused
   submit job j2 topic job.default bytes 900000
   expect job j2 RUNNING on w1
 
-story: A configuration that the request carries reaches the worker untouched (IN-15)
+story: A configuration that the request carries reaches the worker untouched
   worker w1 joins pool default capacity 4
   submit job j1 topic job.default env CORDUM_EFFECTIVE_CONFIG={"limit":7}
   expect worker w1 got job j1 env CORDUM_EFFECTIVE_CONFIG={"limit":7}
