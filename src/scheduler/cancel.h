@@ -10,6 +10,9 @@
 
 namespace fairlead::scheduler {
 
+// Why a job is cancelled, where nobody says (CAN-3).
+inline constexpr const char* kCancelledByRequest = "cancelled by request";
+
 class Cancel {
  public:
   Cancel(Replica& replica, Commits& commits) : replica_(replica), commits_(commits) {}

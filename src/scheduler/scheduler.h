@@ -55,7 +55,7 @@ class Scheduler {
   bool may_throttle() const { return replica_.gate.in_process() && replica_.gate.may_throttle(); }
   Task<std::optional<std::string>> throttled(cap::JobRequest request);
 
-  // Ends a job and tells its worker.
+  // Ends a job and tells its worker. An empty reason stands for kCancelledByRequest.
   Task<Result<bool>> cancel(JobId job, std::string reason);
 
   // For a bus that is about to give a message up: keeps a dead letter of it.

@@ -72,7 +72,7 @@ std::expected<Call, Reply> read_cancel(Request& request, ReadTools&) {
   Fields fields(*body, Fields::Unknown::kRefused);
   std::string reason = fields.text("reason", limits::kReasonBytesMax);
   if (auto wrong = fields.problem()) return std::unexpected(*std::move(wrong));
-  if (reason.empty()) reason = "cancelled by a call";
+  if (reason.empty()) reason = scheduler::kCancelledByRequest;
   return [caller = request.caller, job = JobId(request.parameters[0]),
           reason = std::move(reason)](Backend& backend) mutable {
     return cancel(backend, std::move(caller), std::move(job), std::move(reason));
@@ -144,7 +144,7 @@ std::expected<Call, Reply> read_cancel_all(Request& request, ReadTools&) {
   bulk.dry_run = fields.flag("dry_run");
   bulk.max = static_cast<size_t>(fields.number("max", 1, limits::kBulkMax).value_or(100));
   bulk.reason = fields.text("reason", limits::kReasonBytesMax);
-  if (bulk.reason.empty()) bulk.reason = "cancelled by a bulk call";
+  if (bulk.reason.empty()) bulk.reason = scheduler::kCancelledByRequest;
   if (auto wrong = filter.problem()) return std::unexpected(*std::move(wrong));
   if (auto wrong = fields.problem()) return std::unexpected(*std::move(wrong));
   if (denied) return std::unexpected(*std::move(denied));
