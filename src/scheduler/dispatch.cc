@@ -56,7 +56,7 @@ Task<Walked> Dispatch::advance(WalkerPtr owned) {
   Walker& walker = *owned;
   // Nothing can be tried, so nothing is counted.
   const bool is_stored = !walker.is_new() && !walker.brings_request;
-  if (!replica_.has_bus() && is_stored) co_return ends_.stay(walker, limits::kRetryStore);
+  if (!replica_.has_bus() && is_stored) co_return ends_.stay(walker, limits::kRetryBus);
   begin(walker, replica_.clock.wall());
   job::Record& record = walker.record;
   // Who waits for a worker is looked for one first: wait() gives it up.
@@ -136,7 +136,7 @@ void Dispatch::begin(Walker& walker, WallTime now) {
 Task<Walked> Dispatch::place(WalkerPtr owned, std::shared_ptr<const routing::Route> route) {
   if (!replica_.has_bus()) {
     co_return co_await ends_.pause(*owned, ReasonCode::kPublishFailed, "the bus is away",
-                                   limits::kRetryStore);
+                                   limits::kRetryBus);
   }
   if (std::optional<Behind> line = line_to_join(*owned, *route)) {
     co_return co_await ends_.wait(*owned, line->reason, std::move(line->detail),

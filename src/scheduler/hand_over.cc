@@ -163,7 +163,7 @@ Task<void> HandOver::roll_back(std::string token, store::Snapshot record,
     co_return;
   }
   bool at_once = false;
-  Duration pause = limits::kRetryStore;
+  Duration pause = limits::kRetryBus;
   if (replica_.has_bus()) {
     replica_.registry.refused(record->assignee);
     // Who has just refused is not tried at once.

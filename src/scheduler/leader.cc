@@ -25,6 +25,7 @@ Task<bool> Leader::leads() {
 
 Task<void> Leader::resign() {
   if (!std::exchange(leads_, false)) co_return;
+  next_try_ = replica_.clock.monotonic() + 2 * limits::kLeaderTryEvery;
   (void)co_await replica_.store.release(key_, token_);
 }
 

@@ -18,7 +18,7 @@ class Leader {
   // Whether it is this replica. Asks the store now and then only. A replica that is alone always
   // leads.
   Task<bool> leads();
-  // Leaves it to another, if it is this one.
+  // Leaves it to another, if it is this one: others try before it does again.
   Task<void> resign();
 
  private:

@@ -98,7 +98,7 @@ TEST_F(LeaderTest, OneReplicaTimesJobsOutWhileTheOthersLookOn) {
   loop_.run_for(2s);
   ASSERT_TRUE(run(second.start()));
   for (int i = 0; i < 10; ++i) leave_running(std::to_string(i));
-  loop_.run_for(5s);
+  loop_.run_for(limits::kTimeoutsAfterBus);
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(stored(std::to_string(i))->state, job::State::kTimeout);
   }

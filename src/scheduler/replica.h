@@ -52,6 +52,12 @@ struct Replica : Plugs {
   // Whether messages can be sent and heard now.
   bool has_bus() const { return bus.listening_since().has_value(); }
 
+  // Whether there has been one for long enough that the results in it were read.
+  bool has_settled_bus() const {
+    const std::optional<MonotonicTime> since = bus.listening_since();
+    return since && loop.now() - *since >= limits::kTimeoutsAfterBus;
+  }
+
   // Since when jobs that wait have really been tried: the clock ran, and there was a bus.
   WallTime steady_since() {
     const std::optional<MonotonicTime> listening = bus.listening_since();

@@ -7,6 +7,7 @@
 #include "routing/placement.h"
 #include "scheduler/packets.h"
 #include "scheduler/replica_fixture.h"
+#include "scheduler/stream_bus.h"
 
 namespace fairlead::scheduler {
 namespace {
@@ -255,32 +256,6 @@ TEST_F(SchedulerTest, ASubmitOfItsOwnProcessIsToldItsRecordWithoutAnotherLook) {
   }
   bus_.drop();
 }
-
-// Hands a scheduler messages as a stream would, with names.
-class StreamBus final : public bus::Bus {
- public:
-  explicit StreamBus(bus::Bus& bus) : bus_(bus) {}
-
-  Future<Result<bus::Published>> publish(std::string subject, std::string payload,
-                                         std::string id) override {
-    return bus_.publish(std::move(subject), std::move(payload), std::move(id));
-  }
-  Future<Result<std::optional<bool>>> stored(std::string subject, std::string id) override {
-    return bus_.stored(std::move(subject), std::move(id));
-  }
-  Result<std::unique_ptr<bus::Subscription>> subscribe(std::string subject,
-                                                       bus::SubscribeOptions options,
-                                                       bus::Handler handler) override {
-    if (!options.queue.empty()) handlers[subject] = handler;
-    return bus_.subscribe(std::move(subject), std::move(options), std::move(handler));
-  }
-  std::optional<MonotonicTime> listening_since() const override { return bus_.listening_since(); }
-
-  std::map<std::string, bus::Handler> handlers;
-
- private:
-  bus::Bus& bus_;
-};
 
 class StreamTest : public SchedulerTest {
  protected:
@@ -627,6 +602,129 @@ TEST_F(SchedulerTest, NothingIsTriedNorCountedWhileThereIsNoBus) {
   EXPECT_EQ(bus.dispatches.size(), dispatches + 2);
   EXPECT_EQ(stored("surprised")->state, job::State::kRunning);
   EXPECT_EQ(stored("late")->state, job::State::kRunning);
+}
+
+TEST_F(SchedulerTest, DSP2_AJobThatFoundNoBusWaitsTwoSeconds) {
+  WanderingBus bus(bus_, loop_);
+  ASSERT_TRUE(run(bus_.start()));
+  Scheduler scheduler(plugs_with(bus), {}, pools());
+  ASSERT_TRUE(run(scheduler.start()));
+  beat("w", 10, 0);
+  bus.goes_at_dispatch = true;
+  submit("surprised");
+  submit("late");
+  for (const char* job : {"surprised", "late"}) {
+    EXPECT_EQ(stored(job)->wait->reason, job::ReasonCode::kPublishFailed) << job;
+    EXPECT_EQ(*stored(job)->due - stored(job)->updated_at, 2s) << job;
+  }
+}
+
+TEST_F(SchedulerTest, JobsThatAreOutDoNotTimeOutWithoutABusNorBeforeItWasRead) {
+  WanderingBus bus(bus_, loop_);
+  ASSERT_TRUE(run(bus_.start()));
+  Settings settings;
+  settings.alone = true;
+  Scheduler scheduler(plugs_with(bus), settings, pools());
+  ASSERT_TRUE(run(scheduler.start()));
+  beat("w", 10, 0);
+  submit("ended");
+  submit("lost");
+  cap::BusPacket packet;
+  packet.mutable_job_request()->set_job_id("hurried");
+  packet.mutable_job_request()->set_topic("job.default");
+  packet.mutable_job_request()->mutable_budget()->set_deadline_ms(60'000);
+  send(bus::kSubmitSubject, std::move(packet));
+  ASSERT_EQ(stored("lost")->state, job::State::kRunning);
+
+  bus.go();
+  loop_.run_for(settings.timeouts.running + 60s);
+  EXPECT_EQ(stored("lost")->state, job::State::kRunning);
+  EXPECT_EQ(stored("hurried")->state, job::State::kTimeout) << "its client said so";
+  bus.come_back();
+  loop_.run_for(limits::kTimeoutsAfterBus - 1s);
+  answer("w", "ended");
+  EXPECT_EQ(stored("ended")->state, job::State::kSucceeded);
+  EXPECT_EQ(stored("lost")->state, job::State::kRunning);
+  loop_.run_for(2s);
+  EXPECT_EQ(stored("lost")->state, job::State::kTimeout);
+}
+
+TEST_F(SchedulerTest, TimeoutsAreDoneByAReplicaThatHasABus) {
+  WanderingBus cut_off(bus_, loop_);
+  ASSERT_TRUE(run(bus_.start()));
+  Settings settings;
+  settings.timeouts.running = 60s;
+  Scheduler first(plugs_with(cut_off), settings, pools());
+  ASSERT_TRUE(run(first.start()));
+  loop_.run_for(2s);
+  Scheduler second(plugs(gate_), settings, pools());
+  ASSERT_TRUE(run(second.start()));
+  beat("w", 10, 0);
+  submit("late");
+  ASSERT_EQ(stored("late")->state, job::State::kRunning);
+  cut_off.go();
+  loop_.run_for(settings.timeouts.running + 5s);
+  EXPECT_EQ(stored("late")->state, job::State::kTimeout);
+  bus_.drop();
+}
+
+TEST_F(SchedulerTest, AStopWaitsForTheHandlersOfMessages) {
+  ASSERT_TRUE(run(bus_.start()));
+  Scheduler scheduler(plugs(gate_), {}, pools());
+  ASSERT_TRUE(run(scheduler.start()));
+  // The handler of its submit waits for its lease.
+  std::string key = store::job_lease_key(JobId("held"));
+  ASSERT_TRUE(*store_.acquire(key, {"other.1.x", 60s}).await_resume());
+  submit("held");
+  EXPECT_EQ(scheduler.in_hand(), 1u);
+  bool stopped = false;
+  tasks_.spawn([](Scheduler& which, bool& done) -> Task<void> {
+    co_await which.stop(10s);
+    done = true;
+  }(scheduler, stopped));
+  loop_.run_for(500ms);
+  EXPECT_FALSE(stopped);
+  (void)store_.release(key, "other.1.x");
+  loop_.run_for(500ms);
+  EXPECT_TRUE(stopped);
+  EXPECT_TRUE(stored("held"));
+  EXPECT_EQ(scheduler.in_hand(), 0u);
+  bus_.drop();
+}
+
+TEST_F(StreamTest, IN1_APacketWithAnotherPayloadIsAcknowledgedAndIgnored) {
+  cap::BusPacket packet;
+  packet.set_trace_id("t");
+  packet.set_sender_id("somebody");
+  packet.mutable_alert()->set_message("not for you");
+  for (std::string_view subject : {bus::kSubmitSubject, bus::kResultSubject, bus::kCancelSubject}) {
+    bus::Delivery delivery{.subject = std::string(subject),
+                           .payload = job::serialise(packet),
+                           .stored_at = clock_.wall()};
+    const bus::Verdict verdict =
+        run(stream_.handlers.at(std::string(subject))(std::move(delivery)));
+    EXPECT_EQ(verdict.kind, bus::Verdict::Kind::kAck) << subject;
+  }
+  EXPECT_TRUE(store_.all().empty());
+  EXPECT_TRUE(store_.dead_letters({}, 10).await_resume()->empty());
+  EXPECT_EQ(scheduler_.metrics().value(Counter::kValidationRejections), 0u);
+  EXPECT_EQ(scheduler_.metrics().value(Counter::kUnmarshalFailures), 0u);
+}
+
+TEST_F(StreamTest, CAN3_ACancelByCallPublishesExactlyOnePacket) {
+  deliver("job", 1);
+  stream_.published.clear();
+  EXPECT_TRUE(*run(scheduler_.cancel(JobId("job"), "")));
+  EXPECT_FALSE(*run(scheduler_.cancel(JobId("job"), "again")));
+  loop_.run_for(10s);
+  ASSERT_EQ(stream_.published.size(), 1u);
+  EXPECT_EQ(stream_.published[0].first, bus::kCancelSubject);
+  cap::BusPacket packet;
+  ASSERT_TRUE(packet.ParseFromString(stream_.published[0].second));
+  EXPECT_EQ(packet.job_cancel().job_id(), "job");
+  EXPECT_EQ(packet.job_cancel().reason(), "cancelled by request");
+  EXPECT_EQ(packet.job_cancel().requested_by(), "cordum-scheduler");
+  EXPECT_EQ(stored("job")->state, job::State::kCancelled);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "scheduler/sweep.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "scheduler/go_duration.h"
 #include "scheduler/packets.h"
@@ -50,6 +51,9 @@ Task<bool> Sweep::reconciles_for_all() {
     co_await reconciler_.resign();
     co_return false;
   }
+  // Without a bus it is not seen what becomes of the jobs that are out: another may have one.
+  const bool had_bus = std::exchange(had_bus_, replica_.has_bus());
+  if (had_bus && !had_bus_) co_await reconciler_.resign();
   co_return co_await reconciler_.leads();
 }
 
@@ -79,8 +83,10 @@ Task<void> Sweep::keep_retiring() {
 }
 
 Task<void> Sweep::sweep_due(bool reconciles, bool replays) {
-  // Those that are another's to deal with stay in what the scan finds.
-  const size_t limit = reconciles && replays ? batch() : limits::kScanMax;
+  // A job that is out may have ended where that cannot be read now.
+  const bool times_out = reconciles && replica_.has_settled_bus();
+  // Those that are not dealt with stay in what the scan finds.
+  const size_t limit = times_out && replays ? batch() : limits::kScanMax;
   Result<store::Page> page = co_await replica_.store.scan({.by = Query::By::kDue, .limit = limit});
   if (!page) co_return;
   count_stale(page->records);
@@ -89,7 +95,7 @@ Task<void> Sweep::sweep_due(bool reconciles, bool replays) {
       if (replays) look_at(record);
       continue;
     }
-    if (!reconciles || !begin(record.id)) continue;
+    if (!times_out || !begin(record.id)) continue;
     const Timeouts& timeouts = replica_.settings.timeouts_of(record.topic);
     bool running = record.state == State::kRunning;
     std::string reason = std::string("timeout: ") + job::to_string(record.state) + " >" +
