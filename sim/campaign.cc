@@ -18,6 +18,8 @@ constexpr uint64_t kCoverageRuns = 10'000;
 
 constexpr const char* kFaults[] = {
     "all replicas down",
+    "bus away",
+    "bus away for long",
     "clock stepped",
     "clock stepped far",
     "crash after a store call",

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "cordum/agent/v1/buspacket.pb.h"
+#include "scheduler/ending.h"
 
 namespace fairlead::sim {
 
@@ -108,7 +109,31 @@ void Observer::handed_out(const JobId& job, Epoch epoch, const WorkerId& worker,
   if (stored->assignee != worker) {
     return violation(name() + " was handed to " + worker.str() + ", which is not its assignee");
   }
-  if (denied_.contains(stored->topic)) violation(job.str() + " was denied and handed out");
+  if (auto why = withheld_.find(stored->topic); why != withheld_.end()) {
+    violation(fmt::format("{} {} and was handed out", job.str(), why->second));
+  }
+}
+
+namespace {
+
+// Of cancelled jobs only those that their worker cancelled have one.
+bool needs_dead_letter(job::State state) {
+  return state == job::State::kFailed || state == job::State::kTimeout ||
+         state == job::State::kDenied;
+}
+
+}  // namespace
+
+void Observer::ended(const job::Record& record, const std::optional<store::DeadLetter>& letter) {
+  if (!needs_dead_letter(record.state)) return;
+  const std::string job = fmt::format("{} is {}", record.id.str(), job::to_string(record.state));
+  if (!letter) return violation(job + " and has no dead letter");
+  if (letter->status != scheduler::status_name(record.state)) {
+    return violation(fmt::format("{} and its dead letter says {}", job, letter->status));
+  }
+  if (!dead_letters_told_.contains(record.id)) {
+    violation(job + " and the bus was never told of its dead letter");
+  }
 }
 
 }  // namespace fairlead::sim

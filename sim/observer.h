@@ -45,7 +45,12 @@ class Observer {
   std::function<std::optional<WallTime>()> store_time;
   // The client's submit of a job was acknowledged.
   void acknowledged(const JobId& job) { acknowledged_.insert(job); }
-  void denied_topic(const Topic& topic) { denied_.insert(topic); }
+  // Policy never lets jobs of this topic out, because of `why`.
+  void withheld_topic(const Topic& topic, std::string why) { withheld_[topic] = std::move(why); }
+  // The bus took a message about a dead letter.
+  void dead_letter_told(const JobId& job) { dead_letters_told_.insert(job); }
+  // A job has ended for good; `letter` is the dead letter that is kept of it.
+  void ended(const job::Record& record, const std::optional<store::DeadLetter>& letter);
 
   void violation(std::string what);
   const std::optional<std::string>& violated() const { return violation_; }
@@ -61,7 +66,8 @@ class Observer {
   std::optional<std::string> violation_;
   std::set<JobId> submitted_;
   std::set<JobId> acknowledged_;
-  std::set<Topic> denied_;
+  std::map<Topic, std::string> withheld_;
+  std::set<JobId> dead_letters_told_;
   std::map<JobId, std::set<Epoch>> handed_out_;
   Counts faults_;
   Counts transitions_;

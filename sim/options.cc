@@ -54,6 +54,13 @@ Options Options::draw(Random& random) {
   options.workers_name_epoch = random.chance(2);
   options.bursts = random.chance(3);
   options.dispatch_timeout = random.chance(2) ? 40s : 150s;
+  options.bus_absences = maybe_count(random, 4);
+  options.long_bus_absence = random.chance(32);
+  if (options.long_bus_absence) {
+    // Jobs wait when it goes, and somebody lives through it.
+    options.bursts = true;
+    options.store_crash = 0;
+  }
   return options;
 }
 

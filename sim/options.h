@@ -37,6 +37,7 @@ struct Options {
   int worker_overloads = 0;
   int worker_lags = 0;  // it goes on, and what it says comes late
   int policy_changes = 0;
+  int bus_absences = 0;
 
   Duration store_delay_max{};
   Duration bus_delay_max{};
@@ -46,6 +47,7 @@ struct Options {
   bool bursts = false;             // jobs come all at once
   bool far_clock_steps = false;    // some steps of clocks are of half an hour
   bool long_downtime = false;      // once, no replica runs for more than half an hour
+  bool long_bus_absence = false;   // once, there is no bus for longer than a job is tried for
   uint64_t placements = 0;         // different placement labels, which make as many waiting classes
   // Long enough that what faults left undone is seen before the clock ends it, in half the runs.
   Duration dispatch_timeout{};

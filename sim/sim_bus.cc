@@ -1,6 +1,8 @@
 #include "sim/sim_bus.h"
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace fairlead::sim {
@@ -47,27 +49,15 @@ Future<Result<bus::Published>> BusEndpoint::publish(std::string subject, std::st
   if (dispatch) {
     broker_.on_dispatch(subject, payload);
     if (world.strikes(world.options.bus_crash, "crash at a publish")) {
-      bool sent = world.random.chance(2);
+      bool sent = world.random.chance(2) && !broker_.is_away();
       if (sent) broker_.to_worker(subject, payload);
       if (sent && world.options.stream) broker_.stream_.insert(id);
       crash_();
       return Completer<Result<bus::Published>>().future();
     }
   }
-  bus::Published answer = bus::Published::kStored;
-  bool arrives = true;
-  if (world.strikes(world.options.bus_refuse, "publish refused")) {
-    answer = bus::Published::kRefused;
-    arrives = false;
-  } else if (world.strikes(world.options.bus_unknown, "publish answer lost")) {
-    answer = bus::Published::kUnknown;
-    arrives = world.random.chance(2);
-  }
-  if (arrives && dispatch && !world.options.stream && !broker_.workers_.contains(subject)) {
-    answer = bus::Published::kRefused;  // nobody listens
-    arrives = false;
-  }
-  if (arrives) {
+  const Fate fate = draw_fate(subject);
+  if (fate.arrives) {
     if (dispatch) {
       if (world.options.stream) broker_.stream_.insert(id);
       broker_.to_worker(subject, payload);
@@ -78,13 +68,37 @@ Future<Result<bus::Published>> BusEndpoint::publish(std::string subject, std::st
   auto completer = std::make_shared<Completer<Result<bus::Published>>>();
   Future<Result<bus::Published>> future = completer->future();
   world.loop.call_at(world.loop.now() + world.delay(world.options.bus_delay_max),
-                     [process = process_, completer, answer] {
+                     [process = process_, completer, answer = fate.answer] {
                        Process::run(process, [completer, answer] { completer->complete(answer); });
                      });
   return future;
 }
 
+BusEndpoint::Fate BusEndpoint::draw_fate(const std::string& subject) {
+  WorldPlugs& world = broker_.world_;
+  if (broker_.is_away()) {
+    return {world.random.chance(2) ? bus::Published::kRefused : bus::Published::kUnknown, false};
+  }
+  if (world.strikes(world.options.bus_refuse, "publish refused")) {
+    return {bus::Published::kRefused, false};
+  }
+  Fate fate;
+  if (world.strikes(world.options.bus_unknown, "publish answer lost")) {
+    fate = {bus::Published::kUnknown, world.random.chance(2)};
+  }
+  bool nobody_listens =
+      is_dispatch(subject) && !world.options.stream && !broker_.workers_.contains(subject);
+  if (fate.arrives && nobody_listens) return {bus::Published::kRefused, false};
+  return fate;
+}
+
+std::optional<MonotonicTime> BusEndpoint::listening_since() const {
+  if (broker_.is_away()) return std::nullopt;
+  return std::max(made_, broker_.back_at());
+}
+
 Future<Result<std::optional<bool>>> BusEndpoint::stored(std::string, std::string id) {
+  if (broker_.is_away()) return fail(ErrorCode::kUnavailable, "simulated: the bus is away");
   std::optional<bool> known;
   if (broker_.world_.options.stream) known = broker_.stream_.contains(id);
   return known;
@@ -114,7 +128,31 @@ Task<void> BusEndpoint::handle(uint64_t id, bus::Delivery delivery, uint64_t mes
   if (message != 0) broker_.answered(message, attempt, verdict);
 }
 
+void SimBus::go_away(Duration time) {
+  away_ = true;
+  back_at_ = std::max(back_at_, world_.loop.now() + time);
+  world_.loop.call_at(back_at_, [this] {
+    if (world_.loop.now() >= back_at_) come_back();
+  });
+}
+
+void SimBus::come_back() {
+  if (!away_) return;
+  away_ = false;
+  back_at_ = world_.loop.now();
+  for (auto& [id, message] : messages_)
+    deliver_after(id, world_.delay(world_.options.bus_delay_max));
+  for (auto& [subject, packet] : std::exchange(held_back_, {})) {
+    publish(subject, std::move(packet));
+  }
+}
+
 void SimBus::publish(const std::string& subject, std::string payload) {
+  if (is_away()) {
+    if (bus::is_durable(subject)) held_back_.emplace_back(subject, std::move(payload));
+    return;
+  }
+  if (subject == bus::kDeadLetterSubject) on_dead_letter(payload);
   if (bus::is_durable(subject) && subject != bus::kDeadLetterSubject) {
     fan_out(subject, payload);
     return store(subject, std::move(payload));
@@ -156,7 +194,7 @@ void SimBus::send(uint64_t connection, uint64_t listener, const std::string& sub
     world_.loop.call_at(world_.loop.now() + world_.delay(world_.options.bus_delay_max),
                         [this, connection, listener, subject, payload] {
                           auto there = endpoints_.find(connection);
-                          if (there == endpoints_.end()) return;
+                          if (there == endpoints_.end() || is_away()) return;
                           BusEndpoint* at = there->second;
                           Process::run(at->process_, [at, listener, subject, payload] {
                             bus::Delivery delivery{
@@ -173,7 +211,7 @@ void SimBus::to_worker(const std::string& subject, const std::string& payload) {
     world_.loop.call_at(world_.loop.now() + world_.delay(world_.options.bus_delay_max),
                         [this, subject, payload] {
                           auto inbox = workers_.find(subject);
-                          if (inbox != workers_.end()) inbox->second(payload);
+                          if (inbox != workers_.end() && !is_away()) inbox->second(payload);
                         });
   }
 }
@@ -202,6 +240,7 @@ BusEndpoint* SimBus::choose(const std::string& subject, uint64_t& listener) {
 void SimBus::deliver(uint64_t id, uint64_t attempt) {
   auto found = messages_.find(id);
   if (found == messages_.end() || found->second.attempt != attempt) return;
+  if (is_away()) return;  // all go out when it is back
   Message& message = found->second;
   uint64_t listener = 0;
   BusEndpoint* endpoint = choose(message.subject, listener);
@@ -224,7 +263,7 @@ void SimBus::deliver(uint64_t id, uint64_t attempt) {
 
 void SimBus::answered(uint64_t id, uint64_t attempt, const bus::Verdict& verdict) {
   auto found = messages_.find(id);
-  if (found == messages_.end()) return;
+  if (found == messages_.end() || is_away()) return;  // unheard, it goes out again
   if (verdict.kind != bus::Verdict::Kind::kNak) {
     if (found->second.subject == bus::kResultSubject) on_result_answered(found->second.payload);
     messages_.erase(found);

@@ -4,6 +4,9 @@
 // a replica dies, and now and then for no reason; late, and out of order. Other subjects reach who
 // listens, perhaps twice. Publishes of replicas may be refused, or lose their answer with or
 // without having been stored.
+//
+// The bus may go away for a while: it takes nothing from replicas, nobody hears anything, and
+// whoever of the world has something durable to say waits until it is back.
 #pragma once
 
 #include <functional>
@@ -11,6 +14,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bus/bus.h"
 #include "runtime/nursery.h"
@@ -32,7 +37,7 @@ class BusEndpoint final : public bus::Bus {
   Result<std::unique_ptr<bus::Subscription>> subscribe(std::string subject,
                                                        bus::SubscribeOptions options,
                                                        bus::Handler handler) override;
-  std::optional<MonotonicTime> listening_since() const override { return made_; }
+  std::optional<MonotonicTime> listening_since() const override;
 
  private:
   friend class SimBus;
@@ -43,6 +48,12 @@ class BusEndpoint final : public bus::Bus {
     std::set<std::string> busy;  // keys being handled
   };
 
+  // What becomes of a publish.
+  struct Fate {
+    bus::Published answer = bus::Published::kStored;
+    bool arrives = true;
+  };
+  Fate draw_fate(const std::string& subject);
   Task<void> handle(uint64_t listener, bus::Delivery delivery, uint64_t message);
 
   SimBus& broker_;
@@ -73,10 +84,19 @@ class SimBus {
   // Called with every dispatch that a replica gives to the bus, before its fate is known.
   std::function<void(const std::string& subject, const std::string& packet)> on_dispatch;
 
+  // Called with every message about a dead letter that the bus takes.
+  std::function<void(const std::string& packet)> on_dead_letter;
+
   // Called with every result that is acknowledged.
   std::function<void(const std::string& packet)> on_result_answered;
 
   size_t undelivered() const { return messages_.size(); }
+
+  void go_away(Duration time);
+  void come_back();
+  bool is_away() const { return away_; }
+  // When it came back last, or will.
+  MonotonicTime back_at() const { return back_at_; }
 
  private:
   friend class BusEndpoint;
@@ -104,7 +124,10 @@ class SimBus {
   std::map<uint64_t, BusEndpoint*> endpoints_;
   uint64_t connected_ = 0;
   std::map<uint64_t, Message> messages_;
-  std::set<std::string> stream_;  // ids of stored dispatches
+  bool away_ = false;
+  MonotonicTime back_at_{};
+  std::vector<std::pair<std::string, std::string>> held_back_;  // subjects and packets
+  std::set<std::string> stream_;                                // ids of stored dispatches
   uint64_t sequences_ = 0;
 };
 

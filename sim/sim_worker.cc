@@ -1,5 +1,6 @@
 #include "sim/sim_worker.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "job/request.h"
@@ -43,7 +44,8 @@ void SimWorker::die() {
 }
 
 bool SimWorker::surely_lives() const {
-  return alive_ && !lags_ && world_.loop.now() - heard_since_ > kHeardAfter;
+  const MonotonicTime heard_since = std::max(heard_since_, bus_.back_at());
+  return alive_ && !lags_ && world_.loop.now() - heard_since > kHeardAfter;
 }
 
 void SimWorker::lag(bool on) {

@@ -47,7 +47,8 @@ Report World::run() {
   set_up();
   end_of_faults_ = loop_.now() + options_.fault_phase;
   while (loop_.now() < end_of_faults_ && !observer_.violated()) {
-    loop_.run_for(loop_.now() < down_until_ ? Duration(10s) : Duration(100ms));
+    bool long_absence = bus_.is_away() && bus_.back_at() > loop_.now() + 1min;
+    loop_.run_for(loop_.now() < down_until_ || long_absence ? Duration(10s) : Duration(100ms));
     check_always();
   }
   if (!observer_.violated()) heal();
@@ -69,10 +70,11 @@ Report World::run() {
 
 void World::set_up() {
   policy_.deny(kDeniedTopic, "simulated: denied");
-  observer_.denied_topic(kDeniedTopic);
+  observer_.withheld_topic(kDeniedTopic, "was denied");
   job::Decision approval;
   approval.kind = job::Decision::Kind::kRequireApproval;
   policy_.decide(kApprovalTopic, std::move(approval));
+  observer_.withheld_topic(kApprovalTopic, "needs an approval that nobody gave");
   cap::PolicyConstraints limited;
   limited.mutable_budgets()->set_max_concurrent_jobs(kTenantLimit);
   limited.mutable_budgets()->set_max_retries(1);
@@ -93,6 +95,9 @@ void World::set_up() {
   bus_.on_result_answered = [this](const std::string& packet) {
     JobId job{job::peek_job_id(packet)};
     observer_.answered(packet, answer_now(store_.load(job, {}))->record);
+  };
+  bus_.on_dead_letter = [this](const std::string& packet) {
+    observer_.dead_letter_told(JobId{job::peek_job_id(packet)});
   };
   observer_.store_time = [this]() -> std::optional<WallTime> {
     if (options_.store_clock_steps > 0) return std::nullopt;
@@ -177,8 +182,7 @@ void World::submit_jobs() {
     packet.set_trace_id("trace-" + job.str());
     packet.set_sender_id("client");
     *packet.mutable_job_request() = make_request(job);
-    bool limited = packet.job_request().topic() == kLimitedTopic.str();
-    jobs_[job] = {job::serialise(packet), limited};
+    jobs_[job] = job::serialise(packet);
 
     Duration when =
         options_.bursts ? Duration(0) : Duration(random_.between(0s, options_.fault_phase));
@@ -219,7 +223,7 @@ void World::cancel(const JobId& job) {
 
 void World::submit(const JobId& job) {
   observer_.submitted(job);
-  bus_.publish(std::string(bus::kSubmitSubject), jobs_[job].packet);
+  bus_.publish(std::string(bus::kSubmitSubject), jobs_[job]);
   observer_.acknowledged(job);
 }
 

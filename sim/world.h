@@ -44,11 +44,6 @@ class World {
 
  private:
   struct Replica;
-  // A job as the client knows it.
-  struct Submission {
-    std::string packet;
-    bool limited = false;
-  };
 
   void set_up();
   void submit_jobs();
@@ -60,6 +55,7 @@ class World {
   void boot(int index);
   void pause(int index);
   void go_down();
+  void lose_bus(Duration time);
   void step_clock(Process& process);
   void change_policy();
   void heal();
@@ -94,7 +90,7 @@ class World {
   std::shared_ptr<const routing::PoolMap> pools_;
   std::vector<std::unique_ptr<SimWorker>> workers_;
   std::vector<std::unique_ptr<Replica>> replicas_;
-  std::map<JobId, Submission> jobs_;
+  std::map<JobId, std::string> jobs_;  // to their packets
   std::map<std::pair<JobId, Epoch>, MonotonicTime> handed_out_at_;
   std::map<std::string, MonotonicTime> room_since_;
   // When an unpublished dispatch was last seen to wait for its worker.

@@ -77,9 +77,14 @@ bool World::is_ours_to_count(const SimWorker& worker, const JobId& job, Epoch ep
 
 bool World::everything_ended() {
   if (!healed_ || bus_.undelivered() > 0) return false;
-  for (const auto& [job, submission] : jobs_) {
+  for (const auto& [job, packet] : jobs_) {
     auto record = answer_now(store_.load(job, {}))->record;
     if (!record || !job::is_terminal(record->state)) return false;
+  }
+  if (!store_.outbox().empty()) return false;
+  for (const auto& [job, packet] : jobs_) {
+    observer_.ended(*answer_now(store_.load(job, {}))->record,
+                    *answer_now(store_.dead_letter(job)));
   }
   uint32_t held = store_.table().tenant_slots(kLimitedTenant);
   if (held > 0) observer_.violation("all jobs have ended and a tenant slot is still held");
@@ -100,6 +105,10 @@ void World::check_liveness() {
                                              job::to_string(record->state),
                                              record->publish_pending ? ", unpublished" : ""));
     }
+  }
+  for (const store::StoredMessage& message : store_.outbox()) {
+    return observer_.violation(fmt::format("message {} on {} is never published",
+                                           message.message.id, message.message.subject));
   }
   observer_.violation("a message is never answered");
 }

@@ -62,6 +62,21 @@ void World::schedule_faults() {
   if (options_.long_downtime) {
     loop_.call_at(loop_.now() + random_.between(0s, options_.fault_phase), [this] { go_down(); });
   }
+  repeat(options_.bus_absences, [this] {
+    observer_.count_fault("bus away");
+    lose_bus(random_.chance(2) ? random_.between(100ms, 5s) : random_.between(5s, 50s));
+  });
+  if (options_.long_bus_absence) {
+    // Early, when most jobs wait.
+    loop_.call_at(loop_.now() + random_.between(0s, 5s), [this] {
+      if (healed_) return;
+      observer_.count_fault("bus away for long");
+      // Longer than a waiting job is tried for.
+      Duration away = random_.between(24min, 28min);
+      end_of_faults_ += away;
+      lose_bus(away);
+    });
+  }
   repeat(options_.worker_overloads, [this] {
     SimWorker* worker = workers_[random_.below(workers_.size())].get();
     observer_.count_fault("worker overloaded");
@@ -104,6 +119,11 @@ void World::go_down() {
   }
 }
 
+void World::lose_bus(Duration time) {
+  say(fmt::format("the bus goes away for {} us", time.count()));
+  bus_.go_away(time);
+}
+
 void World::crash(int index) {
   std::unique_ptr<Replica>& replica = replicas_[static_cast<size_t>(index)];
   if (!replica) return;
@@ -141,6 +161,7 @@ void World::heal() {
   say("everything heals");
   healed_ = true;
   quiet_at_ = loop_.now() + kQuietAfter;
+  bus_.come_back();
   for (int i = 0; i < options_.replicas; ++i) {
     if (Replica* replica = replicas_[static_cast<size_t>(i)].get()) {
       if (replica->process->paused()) replica->process->resume();
@@ -164,7 +185,7 @@ void World::heal() {
     packet.set_sender_id("client");
     packet.mutable_job_request()->set_job_id(job.str());
     packet.mutable_job_request()->set_topic(i % 2 ? "job.plain" : "job.gpu");
-    jobs_[job] = {job::serialise(packet), false};
+    jobs_[job] = job::serialise(packet);
     loop_.call_at(loop_.now() + kQuietAfter, [this, job] { submit(job); });
   }
 }

@@ -34,6 +34,16 @@ const char* to_string(PlantedBug bug) {
       return "wrong-worker-taken";
     case PlantedBug::kDoubtfulLeaseForgotten:
       return "doubtful-lease-forgotten";
+    case PlantedBug::kApprovalSkipped:
+      return "approval-skipped";
+    case PlantedBug::kOrphansNeverPublished:
+      return "orphans-never-published";
+    case PlantedBug::kDeadLetterForgotten:
+      return "dead-letter-forgotten";
+    case PlantedBug::kRefusedMessageForgotten:
+      return "refused-message-forgotten";
+    case PlantedBug::kBusAbsenceCounts:
+      return "bus-absence-counts";
   }
   return "none";
 }

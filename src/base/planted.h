@@ -22,6 +22,11 @@ enum class PlantedBug {
   kRetriedResultDropped,
   kWrongWorkerTaken,
   kDoubtfulLeaseForgotten,
+  kApprovalSkipped,
+  kOrphansNeverPublished,
+  kDeadLetterForgotten,
+  kRefusedMessageForgotten,
+  kBusAbsenceCounts,
 };
 
 inline constexpr std::array kPlantedBugs = {
@@ -32,6 +37,9 @@ inline constexpr std::array kPlantedBugs = {
     PlantedBug::kRepeatGivesUpItsSlot, PlantedBug::kDowntimeCounts,
     PlantedBug::kOwnClockTrusted,      PlantedBug::kRetriedResultDropped,
     PlantedBug::kWrongWorkerTaken,     PlantedBug::kDoubtfulLeaseForgotten,
+    PlantedBug::kApprovalSkipped,      PlantedBug::kOrphansNeverPublished,
+    PlantedBug::kDeadLetterForgotten,  PlantedBug::kRefusedMessageForgotten,
+    PlantedBug::kBusAbsenceCounts,
 };
 
 const char* to_string(PlantedBug bug);

@@ -91,7 +91,8 @@ Task<void> Commits::publish_messages(std::vector<store::Message> messages,
 Task<bool> Commits::publish(store::Message message) {
   Result<bus::Published> published = co_await replica_.bus.publish(
       std::move(message.subject), std::move(message.payload), std::move(message.id));
-  co_return published && *published == bus::Published::kStored;
+  co_return (published && *published == bus::Published::kStored) ||
+      planted(PlantedBug::kRefusedMessageForgotten);
 }
 
 Task<void> Commits::count_emit_failure(JobId job) {
@@ -101,6 +102,7 @@ Task<void> Commits::count_emit_failure(JobId job) {
 }
 
 Task<void> Commits::publish_orphans() {
+  if (planted(PlantedBug::kOrphansNeverPublished)) co_return;
   const WallTime now = replica_.clock.wall();
   auto orphans = co_await replica_.store.orphans(limits::kOrphanAfter, limits::kSweepBatch);
   if (!orphans) co_return;

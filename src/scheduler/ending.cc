@@ -1,6 +1,7 @@
 #include "scheduler/ending.h"
 
 #include "base/limits.h"
+#include "base/planted.h"
 #include "base/text.h"
 #include "job/request.h"
 #include "scheduler/packets.h"
@@ -31,7 +32,7 @@ store::Change ending_change(job::Record record, std::vector<job::State> path, En
   path.push_back(ending.state);
   change.path = std::move(path);
 
-  if (ending.dead_letter) {
+  if (ending.dead_letter && !planted(PlantedBug::kDeadLetterForgotten)) {
     store::DeadLetter entry{record.id,
                             record.topic,
                             record.tenant,

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "base/planted.h"
 #include "job/constraints.h"
 #include "job/request.h"
 
@@ -85,6 +86,7 @@ Task<std::optional<Walked>> Judge::ask(Walker& walker) {
       co_return co_await ends_.pause(walker, ReasonCode::kSafetyThrottled, reason,
                                      limits::kRetrySafety);
     case Kind::kRequireApproval:
+      if (planted(PlantedBug::kApprovalSkipped)) break;
       co_return co_await ends_.park_for_approval(walker);
     case Kind::kDeny:
       replica_.metrics.add(Counter::kSafetyDenied, topic);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/planted.h"
 #include "bus/bus.h"
 #include "gate/gate.h"
 #include "routing/pool_map.h"
@@ -60,6 +61,7 @@ struct Replica : Plugs {
 
   // Since when jobs that wait have really been tried: the clock ran, and there was a bus.
   WallTime steady_since() {
+    if (planted(PlantedBug::kBusAbsenceCounts)) return steady.since();
     const std::optional<MonotonicTime> listening = bus.listening_since();
     const Duration listened = listening ? loop.now() - *listening : Duration(0);
     return std::max(steady.since(), clock.wall() - listened);
