@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 
 #include <fmt/format.h>
 #include <hiredis/hiredis.h>
@@ -130,11 +129,15 @@ std::vector<std::string> Aftermath::leftovers() {
     if (answer.empty()) return {"redis does not answer"};
     if (answer[0].at(0) != "0") found.push_back(fmt::format("{} has {}", key, answer[0].at(0)));
   }
-  for (const char* pattern : {"fairlead:slots:*", "fairlead:waiting:*", "job:tenant:active:*",
-                              "cordum:scheduler:job:*"}) {
+  for (const char* pattern : {"fairlead:slots:*", "fairlead:waiting:*", "job:tenant:active:*"}) {
     const auto answer = ask({{"KEYS", pattern}});
     if (answer.empty()) return {"redis does not answer"};
     for (const std::string& key : answer[0]) found.push_back(key + " is there");
+  }
+  const auto leases = ask({{"KEYS", "cordum:scheduler:job:*"}});
+  if (leases.empty()) return {"redis does not answer"};
+  for (const std::string& key : leases[0]) {
+    if (const auto holder = living_holder(key)) found.push_back(key + " is held by " + *holder);
   }
   for (const char* state : {"pending", "scheduled", "dispatched", "running", "retrying"}) {
     const auto answer = ask({{"ZRANGE", std::string("job:index:") + state, "0", "4"}});
@@ -142,6 +145,18 @@ std::vector<std::string> Aftermath::leftovers() {
     for (const std::string& job : answer[0]) found.push_back(fmt::format("{} is {}", job, state));
   }
   return found;
+}
+
+// Who holds this lease and lives. That of a dead replica ends by itself, or when somebody wants the
+// job, and nobody wants one that has ended.
+std::optional<std::string> Aftermath::living_holder(const std::string& lease) {
+  const auto held = ask({{"GET", lease}, {"PTTL", lease}});
+  if (held.size() != 2 || held[0].empty()) return std::nullopt;  // it has ended meanwhile
+  if (held[1].at(0).starts_with('-')) return held[0][0] + " for ever";
+  const std::string replica = held[0][0].substr(0, held[0][0].rfind('.'));
+  const auto alive = ask({{"EXISTS", "fairlead:alive:" + replica}});
+  if (alive.empty() || alive[0].at(0) != "0") return held[0][0];
+  return std::nullopt;
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,6 +31,7 @@ class Aftermath {
 
  private:
   bool connected();
+  std::optional<std::string> living_holder(const std::string& lease);
   // The answers to some commands that are sent together, in their order; fewer when Redis goes
   // away.
   std::vector<std::vector<std::string>> ask(const std::vector<std::vector<std::string>>& commands);
