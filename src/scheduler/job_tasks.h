@@ -2,6 +2,7 @@
 // the job's lease ends, and sweeps leave the job alone for limits::kRetryPanic.
 #pragma once
 
+#include <cstddef>
 #include <utility>
 
 #include "runtime/task.h"
@@ -22,13 +23,17 @@ class JobTasks {
   // What the work comes to; `otherwise` if it throws.
   template <class T>
   Task<T> guard(JobId job, Task<T> work, T otherwise) {
+    ++guarded_;
     try {
-      co_return co_await std::move(work);
+      otherwise = co_await std::move(work);
     } catch (...) {
       panicked(job);
     }
+    --guarded_;
     co_return otherwise;
   }
+  // Work under guard() that is under way.
+  size_t guarded() const { return guarded_; }
 
  private:
   Task<void> settle(JobId job, Task<void> work);
@@ -37,6 +42,7 @@ class JobTasks {
 
   Replica& replica_;
   LeaseKeeper& leases_;
+  size_t guarded_ = 0;
 };
 
 }  // namespace fairlead::scheduler

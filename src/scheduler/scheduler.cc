@@ -135,7 +135,7 @@ Result<void> Scheduler::subscribe() {
   for (Entry& entry : entries) {
     auto guarded = [this, handler = std::move(entry.handler)](bus::Delivery delivery) {
       JobId job(job::peek_job_id(delivery.payload));
-      return count_handler(guard(std::move(job), handler(std::move(delivery))));
+      return guard(std::move(job), handler(std::move(delivery)));
     };
     auto subscription = replica_.bus.subscribe(std::string(entry.subject), std::move(entry.options),
                                                std::move(guarded));
@@ -148,13 +148,6 @@ Result<void> Scheduler::subscribe() {
 Task<bus::Verdict> Scheduler::guard(JobId job, Task<bus::Verdict> handling) {
   return jobs_.guard(std::move(job), std::move(handling),
                      bus::Verdict::nak(limits::kRetryPanic, JobTasks::kPanic));
-}
-
-Task<bus::Verdict> Scheduler::count_handler(Task<bus::Verdict> handling) {
-  ++handlers_;
-  const bus::Verdict verdict = co_await std::move(handling);
-  --handlers_;
-  co_return verdict;
 }
 
 // One that comes for the first time goes straight on: handlers can tell a repeat. Nor is the
@@ -246,7 +239,7 @@ Task<Result<void>> Scheduler::bury(bus::Delivery delivery, std::string reason) {
 }
 
 size_t Scheduler::in_hand() const {
-  return handlers_ + replica_.nursery.running();
+  return jobs_.guarded() + replica_.nursery.running();
 }
 
 Task<void> Scheduler::stop(Duration patience) {

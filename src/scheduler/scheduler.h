@@ -79,7 +79,6 @@ class Scheduler {
   Task<void> look_again(JobId job, Revision found);
   Task<Result<void>> learn();
   Result<void> subscribe();
-  Task<bus::Verdict> count_handler(Task<bus::Verdict> handling);
   // The verdict of a handler, whatever it throws.
   Task<bus::Verdict> guard(JobId job, Task<bus::Verdict> handling);
   // Handles a message that comes again only if no change has answered it.
@@ -106,8 +105,7 @@ class Scheduler {
   SnapshotKeeper snapshots_;
   std::vector<std::unique_ptr<bus::Subscription>> subscriptions_;
   bool started_ = false;
-  size_t handlers_ = 0;  // of messages of the bus, under way
-  size_t submits_ = 0;   // under way that did not come over the bus
+  size_t submits_ = 0;  // under way that did not come over the bus
   // Renewals, and sweeps: they end when told, not by themselves.
   Nursery loops_;
   Nursery sweeps_;
