@@ -24,7 +24,7 @@ std::string text_of(const fs::path& path) {
 }
 
 // The groups of a pattern wherever it is found, with a dot between them.
-std::set<std::string> found_in(const std::string& text, const char* pattern) {
+std::set<std::string> names_in(const std::string& text, const char* pattern) {
   std::set<std::string> found;
   const std::regex regex(pattern);
   for (std::sregex_iterator at(text.begin(), text.end(), regex), end; at != end; ++at) {
@@ -40,11 +40,11 @@ std::set<std::string> told_in_tests() {
     for (const auto& entry : fs::recursive_directory_iterator(source() / folder)) {
       const std::string file = entry.path().filename().string();
       if (file.ends_with(".story")) {
-        names.merge(found_in(text_of(entry.path()), "story: ([^\n]+)"));
+        names.merge(names_in(text_of(entry.path()), "story: ([^\n]+)"));
       } else if (file.ends_with("_test.cc")) {
         const std::string text = text_of(entry.path());
-        names.merge(found_in(text, R"(TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\s*\))"));
-        names.merge(found_in(text, R"(TEST(?:_[FP])?\(\s*(\w+),)"));
+        names.merge(names_in(text, R"(TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\s*\))"));
+        names.merge(names_in(text, R"(TEST(?:_[FP])?\(\s*(\w+),)"));
       }
     }
   }
@@ -57,9 +57,9 @@ TEST_P(Documents, NameOnlyTestsThatExist) {
   const std::string text = text_of(source() / "docs" / GetParam());
   const std::set<std::string> known = told_in_tests();
   // `Suite.Name`, `Suite.*` and *“The sentence of a story”*.
-  std::set<std::string> named = found_in(text, R"(`([A-Z]\w+)\.([A-Z]\w+)`)");
-  named.merge(found_in(text, R"(`([A-Z]\w+)\.\*`)"));
-  named.merge(found_in(text, "\\*“([^”]+)”\\*"));
+  std::set<std::string> named = names_in(text, R"(`([A-Z]\w+)\.([A-Z]\w+)`)");
+  named.merge(names_in(text, R"(`([A-Z]\w+)\.\*`)"));
+  named.merge(names_in(text, "\\*“([^”]+)”\\*"));
   EXPECT_GE(named.size(), 2u);
   for (const std::string& name : named) EXPECT_TRUE(known.contains(name)) << name;
 }
