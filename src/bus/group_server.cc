@@ -73,7 +73,8 @@ void GroupServer::serve(const GroupPtr& group) {
     if (self.expired()) return;
   }
   group->listed = false;
-  if (group->can_start() || stopped_) make_ready(group);
+  // The last member may have left while its handler began.
+  if (group->can_start() || stopped_ || !group->has_members()) make_ready(group);
 }
 
 Task<void> GroupServer::handle(GroupPtr group, Group::Start start) {

@@ -147,6 +147,19 @@ TEST_F(PlainSubject, WithAnIdIsRefusedWhenItsTakerLeavesBeforeItGotIt) {
   expect_told(told, Published::kRefused);
 }
 
+TEST_F(PlainSubject, WithAnIdIsRefusedWhenItsTakerLeavesWhileItHandlesTheOneBefore) {
+  std::unique_ptr<Subscription> subscription;
+  subscription = *bus->subscribe("worker.w1.jobs", {}, [&](Delivery) -> Task<Verdict> {
+    subscription.reset();
+    co_return Verdict::ack();
+  });
+  Told first = publish("worker.w1.jobs", "1", "a");
+  Told second = publish("worker.w1.jobs", "2", "b");
+  loop.run_ready();
+  expect_told(first, Published::kStored);
+  expect_told(second, Published::kRefused);
+}
+
 TEST_F(PlainSubject, WithAnIdIsNotRemembered) {
   Subscriber worker;
   auto subscription = subscribe("worker.w1.jobs", "", worker);
