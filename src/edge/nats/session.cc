@@ -2,6 +2,7 @@
 
 #include "bus/bus.h"
 #include "edge/nats/headers.h"
+#include "edge/net/net_limits.h"
 
 namespace fairlead::edge::nats {
 
@@ -39,6 +40,7 @@ void Session::tick(MonotonicTime now) {
   if (!parser_.admitted() && now - opened_at_ >= settings_.authentication_wait) {
     return fail_with("Authentication Timeout");
   }
+  if (is_stuck(now)) return fail_with("Slow Consumer");
   if (std::exchange(heard_, false)) {
     quiet_since_ = now;
     pings_unanswered_ = 0;
@@ -48,6 +50,12 @@ void Session::tick(MonotonicTime now) {
   ++pings_unanswered_;
   quiet_since_ = now;
   say("PING\r\n");
+}
+
+bool Session::is_stuck(MonotonicTime now) {
+  const uint64_t oldest = unwritten_.empty() ? 0 : unwritten_.front().number;
+  if (std::exchange(oldest_unwritten_, oldest) != oldest) unwritten_since_ = now;
+  return oldest != 0 && now - unwritten_since_ >= limits::kUnwrittenWait;
 }
 
 void Session::closed() {

@@ -49,6 +49,8 @@ class Session final : public Protocol {
   void subscribe(Operation operation);
   void unsubscribe(Operation operation);
   void ping();
+  // Whether a job has not been written for too long.
+  bool is_stuck(MonotonicTime now);
   void give(Command command, size_t bytes);
   void account_held();
   void pause_if_full();
@@ -68,6 +70,8 @@ class Session final : public Protocol {
     uint64_t end;
   };
   std::deque<Unwritten> unwritten_;
+  uint64_t oldest_unwritten_ = 0;  // at the last tick; 0: there was none
+  MonotonicTime unwritten_since_;  // first tick that saw it
   uint64_t said_bytes_ = 0;
   uint64_t sent_bytes_ = 0;
   size_t undone_ = 0;  // cost of commands that the desk has not done

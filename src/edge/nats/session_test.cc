@@ -1,6 +1,7 @@
 #include "edge/nats/session.h"
 
 #include "edge/nats/session_fixture.h"
+#include "edge/net/net_limits.h"
 
 namespace fairlead::edge::nats {
 namespace {
@@ -171,6 +172,23 @@ TEST_F(SessionTest, TellsWhichMessagesTheSystemHas) {
   session->sent(1);
   ASSERT_EQ(commands.size(), 2u);
   EXPECT_EQ(commands[1].written, 9u);
+}
+
+TEST_F(SessionTest, CutsOffWhoDoesNotTakeAJobThoughItSpeaks) {
+  connect();
+  session->take({.kind = Reply::Kind::kMessage,
+                 .client = 7,
+                 .number = 1,
+                 .name = std::make_shared<const std::string>("s"),
+                 .subject = "worker.w.jobs",
+                 .payload = "job"});
+  MonotonicTime now{};
+  session->tick(now);
+  session->tick(now += limits::kUnwrittenWait - 1s);
+  say("PONG\r\n");
+  EXPECT_FALSE(wire.closed);
+  session->tick(now += 1s);
+  EXPECT_TRUE(wire.closed);
 }
 
 TEST_F(SessionTest, SaysWhatIsWrong) {

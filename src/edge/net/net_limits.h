@@ -9,6 +9,10 @@ namespace fairlead::limits {
 // drains has little time.
 inline constexpr Duration kStopLingerWait = 1s;
 
+// A job that a connection does not take for so long keeps its dispatch in doubt: who does not read
+// is cut off, and the job goes its way.
+inline constexpr Duration kUnwrittenWait = 10s;
+
 static_assert(kStopLingerWait <= kLingerWait);
 
 }  // namespace fairlead::limits
