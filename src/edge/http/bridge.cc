@@ -53,6 +53,7 @@ void Bridge::finish(CallId id, Reply reply) {
 void Bridge::close() {
   closed_ = true;
   calls_.drop();
+  finished_.clear();  // what counts their bytes does not outlive the server
 }
 
 }  // namespace fairlead::http

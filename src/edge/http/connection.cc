@@ -352,6 +352,7 @@ Connection::awaitable<bool> Connection::send(Reply reply, const Request& request
     } catch (const std::exception&) {
       reply = problem(500, "internal error", "internal_error");
     }
+    reply.render = nullptr;  // what it was made of goes before it is sent
     core_.answer_bytes.count(reply);
   }
   std::string out = fmt::format(
