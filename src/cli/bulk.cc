@@ -137,7 +137,7 @@ int run_bulk(const Call& call, BulkWork work) {
   work.body["dry_run"] = call.has("dry-run");
   Outcome outcome(work.done_field);
   if (call.has("dry-run")) {
-    work.body["max"] = max;
+    work.body["max"] = std::min(max, kCallMax);
     outcome.add(call.ask("POST", work.target, work.body));
     show(call, outcome, work, max);
     return kDone;

@@ -65,15 +65,20 @@ bool by_filter(const Call& call) {
 }
 
 // The same for both: what is retried or deleted by what it is.
-int bulk(Call& call, const char* target, const char* done_word) {
+int bulk(Call& call, const char* target, const char* done_word, std::string before = {}) {
   json::object filter;
   if (call.has("topic")) filter["topic"] = call.flag("topic");
   if (call.has("reason")) filter["reason_code"] = call.flag("reason");
+  if (!before.empty()) filter["created_before"] = std::move(before);
   return run_bulk(call, {target, {{"filter", std::move(filter)}}, "done", done_word});
 }
 
 int retry(Call& call) {
-  if (by_filter(call)) return bulk(call, "/api/v1/dlq/retry", "submitted again");
+  if (by_filter(call)) {
+    // What fails again while this goes on is not retried again.
+    std::string now = text_at(call.ask("GET", "/api/v1/status"), "time");
+    return bulk(call, "/api/v1/dlq/retry", "submitted again", std::move(now));
+  }
   return call.for_each_word([&](const std::string& job) {
     json::value answer = call.ask("POST", entry_path(job, "/retry"), json::object{});
     if (call.output != Output::kJson) fmt::print("{}\n", text_at(answer, "job_id"));
