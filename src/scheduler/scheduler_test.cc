@@ -668,6 +668,29 @@ TEST_F(SchedulerTest, TimeoutsAreDoneByAReplicaThatHasABus) {
   bus_.drop();
 }
 
+TEST_F(SchedulerTest, TimeoutsGoOnWithTheFirstReplicaWhoseBusIsBack) {
+  WanderingBus of_first(bus_, loop_);
+  WanderingBus of_second(bus_, loop_);
+  ASSERT_TRUE(run(bus_.start()));
+  Settings settings;
+  settings.timeouts.running = 60s;
+  Scheduler first(plugs_with(of_first), settings, pools());
+  ASSERT_TRUE(run(first.start()));
+  loop_.run_for(2s);
+  Scheduler second(plugs_with(of_second), settings, pools());
+  ASSERT_TRUE(run(second.start()));
+  beat("w", 10, 0);
+  submit("late");
+  ASSERT_EQ(stored("late")->state, job::State::kRunning);
+  of_first.go();
+  of_second.go();
+  loop_.run_for(20s);
+  of_first.come_back();
+  loop_.run_for(settings.timeouts.running + limits::kTimeoutsAfterBus * 2);
+  EXPECT_EQ(stored("late")->state, job::State::kTimeout);
+  bus_.drop();
+}
+
 TEST_F(SchedulerTest, AStopWaitsForTheHandlersOfMessages) {
   ASSERT_TRUE(run(bus_.start()));
   Scheduler scheduler(plugs(gate_), {}, pools());

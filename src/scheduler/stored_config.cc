@@ -54,22 +54,27 @@ Task<Result<std::string>> StoredConfig::resolve(ConfigScope scope) {
 Task<Result<StoredConfig::Data>> StoredConfig::data_of(std::string key) {
   auto kept = kept_.find(key);
   if (kept != kept_.end() && clock_.monotonic() < kept->second.until) co_return kept->second.data;
+  auto [waiting, first] = reading_.try_emplace(key);
+  if (!first) co_return co_await waiting->second.emplace_back().future();
+  Result<Data> data = co_await read(key);
+  if (data) keep(key, *data);
+  auto others = reading_.extract(key);
+  for (auto& other : others.mapped()) other.complete(data);
+  co_return data;
+}
+
+Task<Result<StoredConfig::Data>> StoredConfig::read(const std::string& key) {
   Result<std::optional<store::Blob>> blob = co_await store_.blob(key);
   if (!blob) co_return std::unexpected(blob.error());
-  Data data;
-  if (*blob) {
-    boost::system::error_code wrong;
-    json::value document = json::parse((*blob)->bytes, wrong);
-    if (wrong || !document.is_object()) {
-      co_return fail(ErrorCode::kInvalid, key + " is no JSON object");
-    }
-    json::value* said = document.get_object().if_contains("data");
-    if (said && said->is_object()) {
-      data = std::make_shared<const json::object>(std::move(said->get_object()));
-    }
+  if (!*blob) co_return Data();
+  boost::system::error_code wrong;
+  json::value document = json::parse((*blob)->bytes, wrong);
+  if (wrong || !document.is_object()) {
+    co_return fail(ErrorCode::kInvalid, key + " is no JSON object");
   }
-  keep(std::move(key), data);
-  co_return data;
+  json::value* said = document.get_object().if_contains("data");
+  if (!said || !said->is_object()) co_return Data();
+  co_return std::make_shared<const json::object>(std::move(said->get_object()));
 }
 
 void StoredConfig::keep(std::string key, Data data) {

@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <boost/json/object.hpp>
 
 #include "runtime/clock.h"
+#include "runtime/future.h"
 #include "scheduler/effective_config.h"
 #include "store/store.h"
 
@@ -33,11 +35,15 @@ class StoredConfig final : public EffectiveConfig {
   };
 
   Task<Result<Data>> data_of(std::string key);
+  Task<Result<Data>> read(const std::string& key);
   void keep(std::string key, Data data);
 
   store::Store& store_;
   const Clock& clock_;
   std::map<std::string, Kept> kept_;
+  // Documents that are being read, and who waits for them beside the one who reads: many jobs that
+  // come at once cost one reading.
+  std::map<std::string, std::vector<Completer<Result<Data>>>> reading_;
 };
 
 }  // namespace fairlead::scheduler

@@ -51,9 +51,14 @@ Task<bool> Sweep::reconciles_for_all() {
     co_await reconciler_.resign();
     co_return false;
   }
-  // Without a bus it is not seen what becomes of the jobs that are out: another may have one.
-  const bool had_bus = std::exchange(had_bus_, replica_.has_bus());
-  if (had_bus && !had_bus_) co_await reconciler_.resign();
+  // Without a bus it is not seen what becomes of the jobs that are out: another may have one, or
+  // get one back before this one does.
+  if (replica_.has_bus()) {
+    resigns_at_ = {};
+  } else if (const MonotonicTime now = replica_.clock.monotonic(); now >= resigns_at_) {
+    resigns_at_ = now + limits::kTimeoutsAfterBus;
+    co_await reconciler_.resign();
+  }
   co_return co_await reconciler_.leads();
 }
 

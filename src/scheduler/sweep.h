@@ -59,7 +59,7 @@ class Sweep {
   Leader reconciler_{replica_, "cordum:reconciler:default"};
   Leader replayer_{replica_, "cordum:replayer:pending"};
   Leader sweeper_{replica_, "fairlead:sweeper"};
-  bool had_bus_ = true;
+  MonotonicTime resigns_at_{};  // while there is no bus
   MonotonicTime orphans_at_{};
   bool publishes_orphans_ = false;
   MonotonicTime told_workers_at_{};

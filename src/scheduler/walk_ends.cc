@@ -144,7 +144,8 @@ Task<Walked> WalkEnds::wait_for_policy(Walker& walker, std::string detail, Durat
 }
 
 Task<Walked> WalkEnds::queue_for_policy(Walker& walker) {
-  if (!walker.claim || walker.claim->wait_class != kPolicyClass) {
+  // Who waits for something else keeps its place there.
+  if (!walker.claim) {
     co_return co_await wait_for_policy(walker, "policy is asked about other jobs",
                                        limits::kRetryBusy);
   }
