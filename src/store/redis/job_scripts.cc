@@ -179,7 +179,10 @@ if call('ZADD', 'job:recent', updated, id) == 1 then
 end
 if events > 0 then call('RPUSH', 'job:events:' .. id, unpack(ARGV, 26, 25 + events)) end
 if decision ~= '' and not (job and job[CHECKED] == checked) then
-  call('RPUSH', 'job:decisions:' .. id, decision)
+  -- A job that policy holds back is asked about again and again.
+  if call('RPUSH', 'job:decisions:' .. id, decision) > EVENTS_MAX then
+    call('LTRIM', 'job:decisions:' .. id, -EVENTS_MAX, -1)
+  end
   call('EXPIRE', 'job:decisions:' .. id, ENDED_SECONDS)
 end
 

@@ -10,6 +10,16 @@
 
 namespace fairlead::store::redis {
 
+namespace {
+
+using namespace std::chrono_literals;
+
+// Epochs after a loss begin at its time: more than a job is handed out between two losses that a
+// clock which was set back tells as one.
+constexpr Duration kBetweenLosses = 1s;
+
+}  // namespace
+
 // --- Opening and closing -------------------------------------------------------------------------
 
 Result<std::unique_ptr<RedisStore>> RedisStore::open(RedisOptions options, Loop& loop,
@@ -23,7 +33,11 @@ Result<std::unique_ptr<RedisStore>> RedisStore::open(RedisOptions options, Loop&
   if (!connected) return std::unexpected(connected.error());
   std::unique_ptr<RedisStore> store(
       new RedisStore(std::move(options), std::move(client), loop, clock));
-  store->take_identity(store->client_->ask_and_wait(store->identify(), limits::kRedisConnectWait));
+  auto identity = store->client_->ask_and_wait(store->identify(), limits::kRedisConnectWait);
+  if (!identity && identity.error().code == ErrorCode::kUnavailable) {
+    return std::unexpected(identity.error());
+  }
+  store->take_identity(identity);
   auto counts =
       store->client_->ask_and_wait(store->script(Script::kView), limits::kRedisConnectWait);
   if (!counts) return std::unexpected(counts.error());
@@ -51,7 +65,7 @@ RedisStore::~RedisStore() {
 // What was lost is later than what was lost before, whatever our clock says.
 Command RedisStore::identify() const {
   Command identify = script(Script::kIdentify);
-  identify.add(std::max(clock_.wall(), rewound_at_ + Duration(1)));
+  identify.add(std::max(clock_.wall(), rewound_at_ + kBetweenLosses));
   return identify;
 }
 
@@ -66,7 +80,7 @@ void RedisStore::ask_identity() {
 // one that has lost something.
 void RedisStore::take_identity(const Result<Reply>& reply) {
   if (!reply) {
-    rewound_at_ = std::max(rewound_at_ + Duration(1), clock_.wall());
+    rewound_at_ = std::max(rewound_at_ + kBetweenLosses, clock_.wall());
     return;
   }
   identified_ = true;

@@ -97,7 +97,7 @@ if not known then
   return since
 end
 -- The clock of who noticed the last one may have been ahead.
-since = whole(math.max(tonumber(now), tonumber(since or '0') + 1))
+since = whole(math.max(tonumber(now), tonumber(since or '0') + 1000000))
 call('HSET', 'fairlead:server', 'id', id, 'since', since)
 return since
 )lua";
