@@ -123,13 +123,14 @@ def run_simulation(program, *arguments):
 
 
 def planned(build, name_filter, seeds, planted):
-    """The calls to make, the one that takes longest first."""
+    """The calls to make, those that take longest first: they span folders."""
     programs = dict(line.split(" ", 1) for line in (build / "programs.txt").read_text().splitlines())
     if "sim" in programs and name_filter.lower() in "sim":
         yield lambda: run_simulation(pathlib.Path(programs["sim"]), "--runs", str(seeds))
         if planted:
             yield lambda: run_simulation(pathlib.Path(programs["sim"]), "--planted")
-    for line in (build / "test-programs.txt").read_text().splitlines():
+    lines = (build / "test-programs.txt").read_text().splitlines()
+    for line in sorted(lines, key=lambda line: "/tests/" not in line.removeprefix(str(build.resolve()))):
         yield lambda program=pathlib.Path(line): run_gtest(program, name_filter)
 
 
