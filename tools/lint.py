@@ -275,36 +275,53 @@ def code_with_strings(text):
 
 
 class HeaderCheck:
-    """Compiles headers alone. What passed is remembered with a hash of all that it includes."""
+    """Compiles headers alone, but for what the precompiled headers bring, which OwnIncludes looks
+    at. What passed is remembered with a hash of all that it includes."""
 
     GENERATED = "build/dev/proto/generated"
-    COMMAND = ["clang++-19", "-std=c++23", "-fsyntax-only", "-x", "c++-header", "-Isrc", "-I.",
-               "-isystem", GENERATED]
+    COMMAND = ["clang++-19", "-std=c++23", "-x", "c++-header", "-Isrc", "-I.", "-isystem",
+               GENERATED]
+    BROUGHT = "cmake/precompiled_tests.h"
 
     def __init__(self):
         self.memory = ROOT / "build/lint"
         self.memory.mkdir(parents=True, exist_ok=True)
+        self.digests = {}
+        self.extra = ["-MMD", "-fsyntax-only"]
+        if (ROOT / self.BROUGHT).is_file():
+            precompiled = str(self.memory / "precompiled.pch")
+            problems = self.compile(
+                self.BROUGHT, ["-MD", "-fpch-instantiate-templates", "-o", precompiled])
+            if problems:
+                sys.exit(problems[0])
+            self.extra += ["-include-pch", precompiled]
 
     def problems(self, header):
+        return self.compile(header, self.extra)
+
+    def compile(self, header, extra):
         name = header.replace("/", "__")
         dependencies, passed = self.memory / f"{name}.d", self.memory / f"{name}.passed"
         if passed.exists() and passed.read_text() == self.fingerprint(dependencies):
             return []
-        done = subprocess.run([*self.COMMAND, "-MD", "-MF", str(dependencies), "-MT", "x", header],
-                              cwd=ROOT, capture_output=True, text=True)
+        done = subprocess.run([*self.COMMAND, *extra, "-MF", str(dependencies), "-MT", "x",
+                               header], cwd=ROOT, capture_output=True, text=True)
         if done.returncode != 0:
             passed.unlink(missing_ok=True)
             return [f"{header}:1: does not compile alone\n{done.stderr.strip()}"]
         passed.write_text(self.fingerprint(dependencies))
         return []
 
-    @staticmethod
-    def fingerprint(dependencies):
-        total = hashlib.sha256()
-        for path in dependencies.read_text().replace("\\\n", " ").split()[1:]:
+    def fingerprint(self, dependencies):
+        files = dependencies.read_text().replace("\\\n", " ").split()[1:]
+        return hashlib.sha256("".join(map(self.digest, files)).encode()).hexdigest()
+
+    def digest(self, path):
+        if path not in self.digests:
             file = ROOT / path
-            total.update(file.read_bytes() if file.exists() else b"gone")
-        return total.hexdigest()
+            content = file.read_bytes() if file.exists() else b"gone"
+            self.digests[path] = hashlib.sha256(content).hexdigest()
+        return self.digests[path]
 
 
 def check_headers(headers):

@@ -152,13 +152,21 @@ store::Change HandOver::rollback_change(const job::Record& record, const std::st
   return change;
 }
 
+// This was a repeat, and what was refused says nothing of the epoch before: its worker may run
+// that, while it lives.
+bool HandOver::worker_may_have(const job::Record& record) const {
+  const auto& open = record.open_epochs;
+  if (open.empty() || open.back().worker != record.assignee) return false;
+  return !replica_.has_bus() || replica_.presence.is_young() ||
+         replica_.registry.alive(record.assignee, replica_.clock.monotonic());
+}
+
 Task<void> HandOver::roll_back(std::string token, store::Snapshot record,
                                std::shared_ptr<const routing::Route> route) {
   const std::string topic(replica_.label_of(record->topic));
   replica_.metrics.add(Counter::kDispatchRetry, topic, "publish");
-  const auto& open = record->open_epochs;
-  if (!replica_.has_bus() && !open.empty() && open.back().worker == record->assignee) {
-    // A repeat: its worker may have the epoch before. The mark stays, and a sweep resolves it.
+  if (worker_may_have(*record)) {
+    // The mark and the slots stay, and a sweep resolves it.
     leases_.release(record->id, token);
     co_return;
   }

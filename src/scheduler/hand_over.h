@@ -36,6 +36,7 @@ class HandOver {
  private:
   Task<void> roll_back(std::string token, store::Snapshot record,
                        std::shared_ptr<const routing::Route> route);
+  bool worker_may_have(const job::Record& record) const;
   Task<void> give_up(std::string token, store::Snapshot record, Error error);
   store::Change running_change(const job::Record& record, const std::string& lease);
   store::Change rollback_change(const job::Record& record, const std::string& lease,

@@ -53,3 +53,17 @@ story: A dispatch that its worker may have goes to no other when that worker tak
   worker w1 answers j1 SUCCEEDED
   advance 6s
   expect job j2 RUNNING on w1 epoch 2
+
+story: A repeat that the bus refuses leaves the slot with the worker that may have the job
+  worker w1 joins pool default capacity 1
+  the bus loses the answer of the next dispatch
+  submit job j1 topic job.default
+  the bus refuses the next dispatch
+  advance 3s
+  expect job j1 DISPATCHED on w1 epoch 2
+  expect metric dispatch_rollback_total{topic=job.default} 0
+  submit job j2 topic job.default
+  expect job j2 PENDING waiting for pool_overloaded
+  advance 6s
+  expect job j1 RUNNING on w1 epoch 3
+  expect job j2 PENDING waiting for pool_overloaded

@@ -149,8 +149,7 @@ TEST_F(Faults, TheMasterThatSentinelChoseIsFound) {
 
   std::string file = (replica.folder() / "sentinel.conf").string();
   std::ofstream(file) << "sentinel monitor main 127.0.0.1 " << master->port() << " 1\n"
-                      << "sentinel down-after-milliseconds main 300\n"
-                      << "sentinel failover-timeout main 3000\n"
+                      << "sentinel down-after-milliseconds main 60000\n"
                       << "dir " << replica.folder().string() << "\n";
   RedisServerProcess sentinel({file});
   sentinel.ask_until({"INFO", "sentinel"}, "slaves=1");
@@ -158,9 +157,11 @@ TEST_F(Faults, TheMasterThatSentinelChoseIsFound) {
   reopen("redis-sentinel://127.0.0.1:" + std::to_string(sentinel.port()) + "/main");
   ASSERT_TRUE(store_);
   apply<Applied>(admission("before"));
-  // What the replica has received survives.
+  // What the replica has received survives. WAIT looks at writes of its own connection.
+  master->ask({"SET", "after", "before"});
   ASSERT_EQ(master->number({"WAIT", "1", "10000"}), 1);
   master->kill();
+  sentinel.ask_until({"SENTINEL", "FAILOVER", "main"}, "OK");
   until_writable("after");
   EXPECT_TRUE(load("before"));
   EXPECT_NE(replica.text({"INFO", "replication"}).find("role:master"), std::string::npos);

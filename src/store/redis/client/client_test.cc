@@ -112,12 +112,12 @@ TEST_F(ClientTest, AnErrorOfTheServerIsOfTheCodeThatSaysWhatToDo) {
 
 TEST_F(ClientTest, WhatWasSentWhenTheServerDiesIsUnknownAndLaterCallsAreUnavailable) {
   open();
-  server_.signal(SIGSTOP);
-  auto sent = send(Command("SET", "k", "v"));
-  loop_.run_ready();
-  // It is on its way: the connection's thread takes what comes in order.
+  // The server has both, and answers neither: the first waits for an element.
+  auto sent = send(Command("BLPOP", "nothing", "0"));
   auto second = send(Command("GET", "k"));
   loop_.run_ready();
+  server_.ask_until({"INFO", "clients"}, "blocked_clients:1");
+  server_.ask_until({"CLIENT", "LIST"}, "qbuf=20 ");
   server_.kill();
   EXPECT_EQ(loop_.wait(std::move(sent)).error().code, ErrorCode::kUnknown);
   EXPECT_EQ(loop_.wait(std::move(second)).error().code, ErrorCode::kUnknown);
