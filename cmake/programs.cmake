@@ -3,9 +3,12 @@
 # `tests` builds them without the measurements.
 
 get_property(test_programs GLOBAL PROPERTY fairlead_test_programs)
+set(programs sim crash chaos bench fairlead)
 # A build that looks for races is many times slower: it leaves out whole clusters, whose promises are
-# measured in seconds, and stories, which run in one thread.
+# measured in seconds, the simulator, which runs in one thread, and stories, whose only threads are
+# those of the stores and are looked at in the stores' own tests.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+  list(REMOVE_ITEM programs sim)
   list(REMOVE_ITEM test_programs behaviour_tests cap_tests chaos_tests cli_program_tests cluster_tests
        crash_tests edge_clients_tests mixed_tests)
 endif()
@@ -20,7 +23,7 @@ add_custom_target(tests)
 if(test_programs)
   add_dependencies(tests ${test_programs})
 endif()
-foreach(program sim crash chaos bench fairlead)
+foreach(program ${programs})
   if(TARGET ${program})
     string(APPEND program_lines "${program} $<TARGET_FILE:${program}>\n")
     if(NOT program MATCHES "bench|crash|chaos")
