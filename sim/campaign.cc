@@ -17,6 +17,7 @@ namespace {
 constexpr uint64_t kCoverageRuns = 10'000;
 
 constexpr const char* kFaults[] = {
+    "acknowledgement lost",
     "all replicas down",
     "bus away",
     "bus away for long",
@@ -27,6 +28,7 @@ constexpr const char* kFaults[] = {
     "crash before a store call",
     "dispatch duplicated",
     "durable message duplicated",
+    "end of the stream lost",
     "job cancelled",
     "job id hijacked",
     "plain message duplicated",
@@ -38,6 +40,7 @@ constexpr const char* kFaults[] = {
     "replica paused",
     "store answer lost",
     "store error",
+    "store failed over",
     "store's clock stepped",
     "submit repeated",
     "worker died",

@@ -1,18 +1,19 @@
 // One replica's way to the shared store. Calls take effect in the order they were made, later than
-// they were made; the answer comes later still, or not at all.
+// they were made; the answer comes later still, or not at all. What is on its way to a server that
+// fails over never arrives.
 #pragma once
 
 #include <memory>
 
 #include "sim/network.h"
-#include "store/memory/memory_store.h"
+#include "sim/sim_store.h"
 
 namespace fairlead::sim {
 
 class FaultyStore final : public store::Store {
  public:
   // `crash` ends the replica that makes the call.
-  FaultyStore(WorldPlugs& world, store::MemoryStore& shared, std::weak_ptr<Process> process,
+  FaultyStore(WorldPlugs& world, SimStore& shared, std::weak_ptr<Process> process,
               std::function<void()> crash)
       : world_(world), shared_(shared), process_(std::move(process)), crash_(std::move(crash)) {}
 
@@ -24,7 +25,7 @@ class FaultyStore final : public store::Store {
   store::Answer<std::vector<store::WaitClassView>> waiting(std::string after,
                                                            size_t limit) override;
   size_t waiting_in(std::string_view wait_class) const override;
-  size_t jobs_in(job::State state) const override { return shared_.jobs_in(state); }
+  size_t jobs_in(job::State state) const override { return shared_->jobs_in(state); }
   store::Answer<store::Queues> queues() override;
   store::Answer<std::optional<JobId>> key_holder(const TenantId& tenant, std::string key) override;
   store::Answer<bool> acquire(std::string key, store::LeaseRequest lease) override;
@@ -54,17 +55,19 @@ class FaultyStore final : public store::Store {
   store::Answer<store::BreakerAnswer> breaker(std::string name, store::BreakerEvent event,
                                               WallTime now) override;
   store::Answer<size_t> retire(WallTime now, size_t limit) override;
+  WallTime rewound_at() const override { return rewound_at_; }
 
  private:
   // Sends a call over the network. `effect` runs at the store and gives its answer.
   template <class T>
-  store::Answer<T> call(std::function<Result<T>()> effect);
+  store::Answer<T> call(SimStore::Effect<T> effect);
 
   WorldPlugs& world_;
-  store::MemoryStore& shared_;
+  SimStore& shared_;
   std::weak_ptr<Process> process_;
   std::function<void()> crash_;
   MonotonicTime last_effect_{};
+  WallTime rewound_at_;  // of the server that answered last
 };
 
 // Takes the value out of an answer of the memory store, which is always there at once.

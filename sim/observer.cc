@@ -31,6 +31,7 @@ void Observer::committed(const store::Snapshot& before, const store::Change& cha
       now && std::chrono::abs(next.updated_at - *now) > kCommitDelayMax) {
     violation(next.id.str() + " was written with a time that is not the store's");
   }
+  if (next.state == job::State::kDispatched) committed_[{next.id, next.epoch}] = rewound_;
   if (!before) {
     if (!submitted_.contains(next.id)) violation(next.id.str() + " was made and nobody sent it");
     return;
@@ -74,6 +75,8 @@ void Observer::check_lies(const job::Record& before, const job::Record& next) {
     auto open = std::ranges::any_of(before.open_epochs, [&](const job::OpenEpoch& epoch) {
       return epoch.epoch.value() == named;
     });
+    // The store may have gone back to the one that was named.
+    open = open || (store_was_rewound() && before.epoch.value() == named);
     if (!open) violation(next.id.str() + " took a result of an epoch that is not its own");
   }
   if (next.result_ptr == kWrongWorkerLie && surely_lives(before.assignee)) {
@@ -85,7 +88,8 @@ void Observer::check_lies(const job::Record& before, const job::Record& next) {
 void Observer::answered(const std::string& bytes, const store::Snapshot& stored) {
   cordum::agent::v1::BusPacket packet;
   packet.ParseFromString(bytes);
-  if (!stored || !packet.trace_id().starts_with(kTruth)) return;
+  // What it changed may have been lost since.
+  if (!stored || store_was_rewound() || !packet.trace_id().starts_with(kTruth)) return;
   const cordum::agent::v1::JobResult& result = packet.job_result();
   const uint64_t epoch = std::stoull(packet.trace_id().substr(kTruth.size()));
   bool out = stored->state == job::State::kDispatched || stored->state == job::State::kRunning;
@@ -99,6 +103,8 @@ void Observer::handed_out(const JobId& job, Epoch epoch, const WorkerId& worker,
                           const store::Snapshot& stored) {
   auto name = [&] { return fmt::format("epoch {} of {}", epoch.value(), job.str()); };
   if (!handed_out_[job].insert(epoch).second) violation(name() + " was handed out twice");
+  auto committed = committed_.find({job, epoch});
+  if (committed != committed_.end() && committed->second < rewound_) return;  // and lost since
   if (!stored) return violation(name() + " was handed out and is in no record");
   if (stored->epoch < epoch) {
     return violation(name() + " was handed out before it was committed");
@@ -112,6 +118,11 @@ void Observer::handed_out(const JobId& job, Epoch epoch, const WorkerId& worker,
   if (auto why = withheld_.find(stored->topic); why != withheld_.end()) {
     violation(fmt::format("{} {} and was handed out", job.str(), why->second));
   }
+}
+
+void Observer::store_rewound(const std::set<JobId>& lost) {
+  ++rewound_;
+  lost_.insert(lost.begin(), lost.end());
 }
 
 namespace {

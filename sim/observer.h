@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/time.h"
 #include "job/record.h"
@@ -49,6 +50,12 @@ class Observer {
   void withheld_topic(const Topic& topic, std::string why) { withheld_[topic] = std::move(why); }
   // The bus took a message about a dead letter.
   void dead_letter_told(const JobId& job) { dead_letters_told_.insert(job); }
+  // The store lost what was committed last, and of these jobs all it had.
+  void store_rewound(const std::set<JobId>& lost);
+  bool store_was_rewound() const { return rewound_ > 0; }
+  // A submit of the job was lost after it was acknowledged: the job may never come to be.
+  void submit_lost(const JobId& job) { lost_.insert(job); }
+  bool may_be_lost(const JobId& job) const { return lost_.contains(job); }
   // A job has ended for good; `letter` is the dead letter that is kept of it.
   void ended(const job::Record& record, const std::optional<store::DeadLetter>& letter);
 
@@ -69,6 +76,10 @@ class Observer {
   std::map<Topic, std::string> withheld_;
   std::set<JobId> dead_letters_told_;
   std::map<JobId, std::set<Epoch>> handed_out_;
+  uint64_t rewound_ = 0;  // times
+  std::set<JobId> lost_;
+  // How often the store had been rewound when it committed an epoch.
+  std::map<std::pair<JobId, Epoch>, uint64_t> committed_;
   Counts faults_;
   Counts transitions_;
 };

@@ -56,6 +56,10 @@ Options Options::draw(Random& random) {
   options.dispatch_timeout = random.chance(2) ? 40s : 150s;
   options.bus_absences = maybe_count(random, 4);
   options.long_bus_absence = random.chance(32);
+  if (random.chance(6)) options.store_failovers = 1 + static_cast<int>(random.below(6));
+  if (options.stream && random.chance(4)) {
+    options.stream_losses = 1 + static_cast<int>(random.below(6));
+  }
   if (options.long_bus_absence) {
     // Jobs wait when it goes, and somebody lives through it.
     options.bursts = true;

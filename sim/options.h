@@ -38,6 +38,8 @@ struct Options {
   int worker_lags = 0;  // it goes on, and what it says comes late
   int policy_changes = 0;
   int bus_absences = 0;
+  int store_failovers = 0;  // to a server that lacks the last writes
+  int stream_losses = 0;    // what the stream had not yet forced to its disk
 
   Duration store_delay_max{};
   Duration bus_delay_max{};

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
+
 namespace fairlead::sim {
 
 namespace {
@@ -51,7 +53,7 @@ Future<Result<bus::Published>> BusEndpoint::publish(std::string subject, std::st
     if (world.strikes(world.options.bus_crash, "crash at a publish")) {
       bool sent = world.random.chance(2) && !broker_.is_away();
       if (sent) broker_.to_worker(subject, payload);
-      if (sent && world.options.stream) broker_.stream_.insert(id);
+      if (sent && world.options.stream) broker_.stream_[id] = world.loop.now();
       crash_();
       return Completer<Result<bus::Published>>().future();
     }
@@ -59,7 +61,7 @@ Future<Result<bus::Published>> BusEndpoint::publish(std::string subject, std::st
   const Fate fate = draw_fate(subject);
   if (fate.arrives) {
     if (dispatch) {
-      if (world.options.stream) broker_.stream_.insert(id);
+      if (world.options.stream) broker_.stream_[id] = world.loop.now();
       broker_.to_worker(subject, payload);
     } else {
       broker_.publish(subject, std::move(payload));
@@ -147,6 +149,27 @@ void SimBus::come_back() {
   }
 }
 
+void SimBus::lose_end_of_stream(Duration time) {
+  const MonotonicTime cut = world_.loop.now() - time;
+  auto lost = [&](const Message& message) {
+    if (message.stored_at <= kWorldBegins + cut.time_since_epoch()) return false;
+    sequences_ = std::min(sequences_, message.sequence.value() - 1);
+    return true;
+  };
+  std::erase_if(messages_, [&](const auto& each) {
+    if (!lost(each.second)) return false;
+    on_lost(each.second.subject, each.second.payload);
+    return true;
+  });
+  for (Acknowledged& forgotten : std::exchange(acknowledged_, {})) {
+    if (forgotten.at <= cut || lost(forgotten.message)) continue;
+    world_.observer.count_fault("acknowledgement lost");
+    messages_[forgotten.id] = std::move(forgotten.message);
+    deliver_after(forgotten.id, world_.delay(world_.options.bus_delay_max));
+  }
+  std::erase_if(stream_, [&](const auto& dispatch) { return dispatch.second > cut; });
+}
+
 void SimBus::publish(const std::string& subject, std::string payload) {
   if (is_away()) {
     if (bus::is_durable(subject)) held_back_.emplace_back(subject, std::move(payload));
@@ -161,10 +184,10 @@ void SimBus::publish(const std::string& subject, std::string payload) {
 }
 
 void SimBus::store(const std::string& subject, std::string payload) {
-  uint64_t id = ++sequences_;
+  uint64_t id = ++messages_made_;
   messages_[id] = {subject,
                    std::move(payload),
-                   Sequence(id),
+                   Sequence(++sequences_),
                    kWorldBegins + world_.loop.now().time_since_epoch(),
                    0,
                    0};
@@ -251,6 +274,9 @@ void SimBus::deliver(uint64_t id, uint64_t attempt) {
                          .payload = message.payload,
                          .sequence = message.sequence,
                          .stored_at = message.stored_at};
+  if (world_.options.stream) {
+    delivery.mark = fmt::format("{}:{}", message.sequence.value(), to_micros(message.stored_at));
+  }
   // The ack wait: nobody answered, so it goes out again.
   Duration again = kSimulatedAckWait;
   if (world_.strikes(world_.options.bus_duplicate, "durable message duplicated")) again = 50ms;
@@ -266,6 +292,9 @@ void SimBus::answered(uint64_t id, uint64_t attempt, const bus::Verdict& verdict
   if (found == messages_.end() || is_away()) return;  // unheard, it goes out again
   if (verdict.kind != bus::Verdict::Kind::kNak) {
     if (found->second.subject == bus::kResultSubject) on_result_answered(found->second.payload);
+    if (world_.options.stream_losses > 0) {
+      acknowledged_.push_back({world_.loop.now(), id, std::move(found->second)});
+    }
     messages_.erase(found);
   } else if (found->second.attempt == attempt) {
     deliver_after(id, verdict.delay);

@@ -5,6 +5,10 @@
 // listens, perhaps twice. Publishes of replicas may be refused, or lose their answer with or
 // without having been stored.
 //
+// With a stream, dispatches are kept in it too, and messages have marks. A stream may lose its end:
+// messages that came last are gone, acknowledgements that came last are forgotten, and numbers of
+// what was lost are given again.
+//
 // The bus may go away for a while: it takes nothing from replicas, nobody hears anything, and
 // whoever of the world has something durable to say waits until it is back.
 #pragma once
@@ -90,7 +94,13 @@ class SimBus {
   // Called with every result that is acknowledged.
   std::function<void(const std::string& packet)> on_result_answered;
 
+  // Called with every message that a stream loses.
+  std::function<void(const std::string& subject, const std::string& packet)> on_lost;
+
   size_t undelivered() const { return messages_.size(); }
+
+  // The stream forgets what came in the last `time`.
+  void lose_end_of_stream(Duration time);
 
   void go_away(Duration time);
   void come_back();
@@ -108,6 +118,11 @@ class SimBus {
     uint32_t deliveries = 0;
     uint64_t attempt = 0;  // of the delivery that may answer
   };
+  struct Acknowledged {
+    MonotonicTime at;
+    uint64_t id;
+    Message message;
+  };
 
   void store(const std::string& subject, std::string payload);
   void fan_out(const std::string& subject, const std::string& payload);
@@ -123,11 +138,13 @@ class SimBus {
   std::map<std::string, WorkerInbox> workers_;
   std::map<uint64_t, BusEndpoint*> endpoints_;
   uint64_t connected_ = 0;
-  std::map<uint64_t, Message> messages_;
+  std::map<uint64_t, Message> messages_;    // by an id of ours that is never given again
+  std::vector<Acknowledged> acknowledged_;  // where they may be forgotten
   bool away_ = false;
   MonotonicTime back_at_{};
   std::vector<std::pair<std::string, std::string>> held_back_;  // subjects and packets
-  std::set<std::string> stream_;                                // ids of stored dispatches
+  std::map<std::string, MonotonicTime> stream_;                 // ids of stored dispatches
+  uint64_t messages_made_ = 0;
   uint64_t sequences_ = 0;
 };
 

@@ -28,7 +28,7 @@ World::World(uint64_t seed, std::function<void(std::string)> trace)
       plugs_{loop_,     random_, options_,
              observer_, healed_, [this](std::string text) { say(std::move(text)); }},
       store_process_(loop_, "store", Duration(0)),
-      store_(store_process_),
+      store_(store_process_, options_.store_failovers > 0),
       bus_(plugs_) {
   auto pools = routing::parse_pool_map(kPools);
   check(pools.has_value(), "the simulated pools can be read");
@@ -89,12 +89,17 @@ void World::set_up() {
     WorkerId worker(routing::worker_of_subject(subject));
     say(fmt::format("publish {} epoch {} to {}", job.str(), epoch.value(), worker.str()));
     handed_out_at_[{job, epoch}] = loop_.now();
-    observer_.handed_out(job, epoch, worker, answer_now(store_.load(job, {}))->record);
+    observer_.handed_out(job, epoch, worker, answer_now(store_->load(job, {}))->record);
   };
 
   bus_.on_result_answered = [this](const std::string& packet) {
     JobId job{job::peek_job_id(packet)};
-    observer_.answered(packet, answer_now(store_.load(job, {}))->record);
+    observer_.answered(packet, answer_now(store_->load(job, {}))->record);
+  };
+  bus_.on_lost = [this](const std::string& subject, const std::string& packet) {
+    const JobId job{job::peek_job_id(packet)};
+    say(fmt::format("the stream loses a message on {} of {}", subject, job.str()));
+    if (subject == bus::kSubmitSubject) observer_.submit_lost(job);
   };
   bus_.on_dead_letter = [this](const std::string& packet) {
     observer_.dead_letter_told(JobId{job::peek_job_id(packet)});

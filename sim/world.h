@@ -17,6 +17,7 @@
 #include "sim/network.h"
 #include "sim/sim_bus.h"
 #include "sim/sim_gate.h"
+#include "sim/sim_store.h"
 #include "sim/sim_worker.h"
 
 namespace fairlead::sim {
@@ -56,6 +57,8 @@ class World {
   void pause(int index);
   void go_down();
   void lose_bus(Duration time);
+  void fail_over();
+  void lose_end_of_stream();
   void step_clock(Process& process);
   void change_policy();
   void heal();
@@ -80,11 +83,12 @@ class World {
   MonotonicTime end_of_faults_{};
   MonotonicTime down_until_{};
   MonotonicTime quiet_at_{};
+  std::optional<MonotonicTime> rewound_;  // the store, last
   std::function<void(std::string)> trace_;
   WorldPlugs plugs_;
 
   Process store_process_;
-  store::MemoryStore store_;
+  SimStore store_;
   SimBus bus_;
   gate::TopicGate policy_;
   std::shared_ptr<const routing::PoolMap> pools_;

@@ -19,14 +19,14 @@ constexpr Duration kUnpublishedMax = 20s;
 
 std::vector<store::Snapshot> World::records(const store::Query& query) {
   std::vector<store::Snapshot> found;
-  for (const JobId& job : store_.table().scan(query, loop_.now()).jobs) {
-    found.push_back(answer_now(store_.load(job, {}))->record);
+  for (const JobId& job : store_->table().scan(query, loop_.now()).jobs) {
+    found.push_back(answer_now(store_->load(job, {}))->record);
   }
   return found;
 }
 
 void World::check_always() {
-  uint32_t held = store_.table().tenant_slots(kLimitedTenant);
+  uint32_t held = store_->table().tenant_slots(kLimitedTenant);
   if (held > kTenantLimit) {
     observer_.violation(fmt::format("tenant {} has {} jobs out, its limit is {}",
                                     kLimitedTenant.str(), held, kTenantLimit));
@@ -63,7 +63,7 @@ void World::check_always() {
 // Whether a job that a worker runs takes one of its slots. Not when the job went on without it: it
 // ended, or the worker was lost or asked for another try.
 bool World::is_ours_to_count(const SimWorker& worker, const JobId& job, Epoch epoch) {
-  store::Snapshot record = answer_now(store_.load(job, {}))->record;
+  store::Snapshot record = answer_now(store_->load(job, {}))->record;
   if (!record || job::is_terminal(record->state) || record->state == job::State::kRetrying ||
       record->assignee != worker.kind().id) {
     return false;
@@ -78,18 +78,19 @@ bool World::is_ours_to_count(const SimWorker& worker, const JobId& job, Epoch ep
 bool World::everything_ended() {
   if (!healed_ || bus_.undelivered() > 0) return false;
   for (const auto& [job, packet] : jobs_) {
-    auto record = answer_now(store_.load(job, {}))->record;
+    auto record = answer_now(store_->load(job, {}))->record;
+    if (!record && observer_.may_be_lost(job)) continue;
     if (!record || !job::is_terminal(record->state)) return false;
   }
-  if (!store_.outbox().empty()) return false;
+  if (!store_->outbox().empty()) return false;
   for (const auto& [job, packet] : jobs_) {
-    observer_.ended(*answer_now(store_.load(job, {}))->record,
-                    *answer_now(store_.dead_letter(job)));
+    auto record = answer_now(store_->load(job, {}))->record;
+    if (record) observer_.ended(*record, *answer_now(store_->dead_letter(job)));
   }
-  uint32_t held = store_.table().tenant_slots(kLimitedTenant);
+  uint32_t held = store_->table().tenant_slots(kLimitedTenant);
   if (held > 0) observer_.violation("all jobs have ended and a tenant slot is still held");
   for (auto& worker : workers_) {
-    if (store_.table().worker_slots(worker->kind().id) > 0) {
+    if (store_->table().worker_slots(worker->kind().id) > 0) {
       observer_.violation("all jobs have ended and a worker slot is still held");
     }
   }
@@ -98,7 +99,8 @@ bool World::everything_ended() {
 
 void World::check_liveness() {
   for (const JobId& job : observer_.acknowledged()) {
-    auto record = answer_now(store_.load(job, {}))->record;
+    auto record = answer_now(store_->load(job, {}))->record;
+    if (!record && observer_.may_be_lost(job)) continue;
     if (!record) return observer_.violation(job.str() + " was acknowledged and is lost");
     if (!job::is_terminal(record->state)) {
       return observer_.violation(fmt::format("{} is stuck in {}{}", job.str(),
@@ -106,7 +108,7 @@ void World::check_liveness() {
                                              record->publish_pending ? ", unpublished" : ""));
     }
   }
-  for (const store::StoredMessage& message : store_.outbox()) {
+  for (const store::StoredMessage& message : store_->outbox()) {
     return observer_.violation(fmt::format("message {} on {} is never published",
                                            message.message.id, message.message.subject));
   }
@@ -129,7 +131,7 @@ void World::say_loads() {
 bool World::waits_for_its_worker(const job::Record& record) const {
   auto worker = std::ranges::find(workers_, record.assignee,
                                   [](const auto& each) { return each->kind().id; });
-  return worker != workers_.end() && store_.table().worker_slots(record.assignee) >
+  return worker != workers_.end() && store_->table().worker_slots(record.assignee) >
                                          static_cast<uint32_t>((*worker)->kind().capacity);
 }
 
@@ -145,7 +147,7 @@ void World::check_wake_ups() {
     }
   }
   std::map<std::string, MonotonicTime> still;
-  for (const store::WaitClassView& view : *answer_now(store_.waiting({}, 1000))) {
+  for (const store::WaitClassView& view : *answer_now(store_->waiting({}, 1000))) {
     auto wait_class = routing::parse_wait_class(view.wait_class);
     bool room = false;
     for (auto& worker : workers_) {
@@ -153,13 +155,15 @@ void World::check_wake_ups() {
       report.id = worker->kind().id;
       report.pool = worker->kind().pool;
       for (const auto& [name, value] : worker->kind().labels) report.labels[name] = value;
-      uint32_t slots = store_.table().worker_slots(report.id);
+      size_t slots = store_->table().worker_slots(report.id);
+      // It says what it has, also what the store has lost.
+      if (observer_.store_was_rewound()) slots = std::max(slots, worker->running().size());
       room = room ||
              (wait_class && routing::fits(*wait_class, report) && worker->alive() &&
               !worker->overloaded() && !worker->died_ever() &&
               !routing::overloaded(static_cast<int32_t>(slots), worker->kind().capacity, 0, 0));
     }
-    if (!wait_class) room = store_.table().tenant_slots(kLimitedTenant) < kTenantLimit;
+    if (!wait_class) room = store_->table().tenant_slots(kLimitedTenant) < kTenantLimit;
     if (!room) continue;
     auto since = room_since_.find(view.wait_class);
     still[view.wait_class] = since == room_since_.end() ? loop_.now() : since->second;

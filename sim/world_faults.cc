@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "job/request.h"
 #include "sim/scenery.h"
@@ -77,6 +78,8 @@ void World::schedule_faults() {
       lose_bus(away);
     });
   }
+  repeat(options_.store_failovers, [this] { fail_over(); });
+  repeat(options_.stream_losses, [this] { lose_end_of_stream(); });
   repeat(options_.worker_overloads, [this] {
     SimWorker* worker = workers_[random_.below(workers_.size())].get();
     observer_.count_fault("worker overloaded");
@@ -124,6 +127,30 @@ void World::lose_bus(Duration time) {
   bus_.go_away(time);
 }
 
+// To a server that had not yet received the last writes.
+void World::fail_over() {
+  observer_.count_fault("store failed over");
+  std::set<JobId> lost;
+  for (const auto& [job, packet] : jobs_) {
+    if (answer_now(store_->load(job, {}))->record) lost.insert(job);
+  }
+  const Duration time = random_.chance(2) ? random_.between(0s, 100ms) : random_.between(100ms, 5s);
+  store_.fail_over(time);
+  std::erase_if(
+      lost, [&](const JobId& job) { return answer_now(store_->load(job, {}))->record != nullptr; });
+  say(fmt::format("the store fails over and loses {} us with {} jobs", time.count(), lost.size()));
+  observer_.store_rewound(lost);
+  rewound_ = loop_.now();
+}
+
+void World::lose_end_of_stream() {
+  if (bus_.is_away()) return;
+  observer_.count_fault("end of the stream lost");
+  const Duration time = random_.between(0s, 3s);
+  say(fmt::format("the stream loses its last {} us", time.count()));
+  bus_.lose_end_of_stream(time);
+}
+
 void World::crash(int index) {
   std::unique_ptr<Replica>& replica = replicas_[static_cast<size_t>(index)];
   if (!replica) return;
@@ -161,6 +188,8 @@ void World::heal() {
   say("everything heals");
   healed_ = true;
   quiet_at_ = loop_.now() + kQuietAfter;
+  // Leases that a server has again after they were given back run out.
+  if (rewound_) quiet_at_ = std::max(quiet_at_, *rewound_ + limits::kJobLeaseTtl + kQuietAfter);
   bus_.come_back();
   for (int i = 0; i < options_.replicas; ++i) {
     if (Replica* replica = replicas_[static_cast<size_t>(i)].get()) {
@@ -186,7 +215,7 @@ void World::heal() {
     packet.mutable_job_request()->set_job_id(job.str());
     packet.mutable_job_request()->set_topic(i % 2 ? "job.plain" : "job.gpu");
     jobs_[job] = job::serialise(packet);
-    loop_.call_at(loop_.now() + kQuietAfter, [this, job] { submit(job); });
+    loop_.call_at(quiet_at_, [this, job] { submit(job); });
   }
 }
 
@@ -194,7 +223,7 @@ void World::heal() {
 void World::turn_down_approvals() {
   const char* waiting = job::to_string(job::State::kApprovalRequired);
   auto page =
-      answer_now(store_.scan({.by = store::Query::By::kState, .text = waiting, .limit = 1000}));
+      answer_now(store_->scan({.by = store::Query::By::kState, .text = waiting, .limit = 1000}));
   for (const job::Record& record : page->records) cancel(record.id);
 }
 

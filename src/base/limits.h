@@ -280,8 +280,8 @@ inline constexpr int kNatsPingsUnansweredMax = 2;
 // For the answer to a publish or to a question; then it is unknown.
 inline constexpr Duration kNatsAnswerWait = 5s;
 // A server that refused a message counts as unable to take any for this long, if none follows: who
-// is told so may send no more.
-inline constexpr Duration kRefusalRemembered = 15s;
+// is told so may send no more. Longer than the pauses between tries of a job.
+inline constexpr Duration kRefusalRemembered = 45s;
 // A publish that finds no stream is tried again, as the Go client does.
 inline constexpr int kNoRespondersRetriesMax = 2;
 inline constexpr Duration kNoRespondersRetry = 250ms;

@@ -44,6 +44,8 @@ const char* to_string(PlantedBug bug) {
       return "refused-message-forgotten";
     case PlantedBug::kBusAbsenceCounts:
       return "bus-absence-counts";
+    case PlantedBug::kLostEpochGivenAgain:
+      return "lost-epoch-given-again";
   }
   return "none";
 }

@@ -27,6 +27,7 @@ enum class PlantedBug {
   kDeadLetterForgotten,
   kRefusedMessageForgotten,
   kBusAbsenceCounts,
+  kLostEpochGivenAgain,
 };
 
 inline constexpr std::array kPlantedBugs = {
@@ -39,7 +40,7 @@ inline constexpr std::array kPlantedBugs = {
     PlantedBug::kWrongWorkerTaken,     PlantedBug::kDoubtfulLeaseForgotten,
     PlantedBug::kApprovalSkipped,      PlantedBug::kOrphansNeverPublished,
     PlantedBug::kDeadLetterForgotten,  PlantedBug::kRefusedMessageForgotten,
-    PlantedBug::kBusAbsenceCounts,
+    PlantedBug::kBusAbsenceCounts,     PlantedBug::kLostEpochGivenAgain,
 };
 
 const char* to_string(PlantedBug bug);

@@ -74,6 +74,9 @@ struct Delivery {
   // Else the name under which a change that answers it says so (Change::mark), so that it is known
   // when it comes again; empty: it does not come again.
   std::string mark{};
+  // The name to note that it is being handled, in case it comes yet again. The first delivery is
+  // nobody else's before its time is long over, and noting each would cost two writes a message.
+  std::string in_flight_mark() const { return deliveries > 1 ? mark : std::string(); }
   // nullptr: none. A message that comes again out of the store has lost them.
   std::shared_ptr<const Extras> extras{};
 };

@@ -16,6 +16,7 @@ namespace fairlead::scheduler {
 inline void answer_with(store::Change& change, const bus::Delivery& delivery) {
   change.consumed = delivery.queued;
   change.mark = delivery.mark;
+  change.was_in_flight = !delivery.in_flight_mark().empty();
 }
 
 class Commits {

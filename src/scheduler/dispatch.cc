@@ -49,6 +49,7 @@ constexpr size_t kUsualHistory = 5;
 }  // namespace
 
 Epoch next_epoch(Epoch last, WallTime rewound_at) {
+  if (planted(PlantedBug::kLostEpochGivenAgain)) return last.next();
   return std::max(last.next(), Epoch(static_cast<uint64_t>(to_micros(rewound_at))));
 }
 
@@ -237,6 +238,7 @@ store::Change Dispatch::dispatch_change(const Walker& walker, const Placed& plac
   if (walker.stores_request()) change.request = walker.request_bytes;
   change.consumed = walker.consumed;
   change.mark = walker.mark;
+  change.was_in_flight = walker.was_in_flight;
   // A repeat has its tenant's slot already, also where there should be fewer by now. That of its
   // worker may have been another's that was lost there, and is not any more.
   if (!ends_.may_be_out(walker)) {

@@ -29,7 +29,8 @@ class LeaseKeeper {
 
   // Takes the job's lease and loads it. A held lease is waited for up to `patience`; then the
   // error is kUnavailable and is_busy(). Any other error is the store's.
-  // `mark` names the bus message that is being handled, if it is one (LoadOptions::mark).
+  // `mark` names the bus message that is being handled, if it is one
+  // (bus::Delivery::in_flight_mark).
   Task<Result<Taken>> take(const JobId& job, bool with_request, Duration patience,
                            std::string mark = {});
   static bool is_busy(const Error& error) { return error.message == kBusy; }

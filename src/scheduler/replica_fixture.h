@@ -51,6 +51,14 @@ pools:
     (void)bus_.publish(std::string(subject), job::serialise(packet), {});
     loop_.run_ready();
   }
+  static std::string submit_packet(const std::string& job) {
+    cordum::agent::v1::BusPacket packet;
+    packet.set_trace_id("t");
+    packet.set_sender_id("client");
+    packet.mutable_job_request()->set_job_id(job);
+    packet.mutable_job_request()->set_topic("job.default");
+    return job::serialise(packet);
+  }
   void submit(const std::string& job) {
     cordum::agent::v1::BusPacket packet;
     packet.mutable_job_request()->set_job_id(job);

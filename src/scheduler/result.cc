@@ -113,7 +113,8 @@ Task<bus::Verdict> Results::handle(bus::Delivery delivery) {
   const job::BusPlace place{delivery.sequence, delivery.stored_at};
   if (delivery.in_order && place.is_after(replica_.results_seen)) replica_.results_seen = place;
   for (int tries = 0; tries < limits::kConflictRetriesMax; ++tries) {
-    Result<store::Loaded> loaded = co_await replica_.store.load(job, {.mark = delivery.mark});
+    Result<store::Loaded> loaded =
+        co_await replica_.store.load(job, {.mark = delivery.in_flight_mark()});
     if (!loaded) co_return bus::Verdict::not_now(limits::kRetryStore, loaded.error().message);
     if (!loaded->record) co_return co_await handle_unknown(result);
     const job::Record& record = *loaded->record;

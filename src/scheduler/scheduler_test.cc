@@ -7,7 +7,6 @@
 #include "routing/placement.h"
 #include "scheduler/packets.h"
 #include "scheduler/replica_fixture.h"
-#include "scheduler/stream_bus.h"
 
 namespace fairlead::scheduler {
 namespace {
@@ -214,15 +213,6 @@ TEST_F(CountingTest, TheTimeBetweenTwoHeartbeatsOfAWorkerIsObserved) {
   EXPECT_DOUBLE_EQ(lag.sum, 17);
 }
 
-std::string submit_packet(const std::string& job) {
-  cap::BusPacket packet;
-  packet.set_trace_id("t");
-  packet.set_sender_id("client");
-  packet.mutable_job_request()->set_job_id(job);
-  packet.mutable_job_request()->set_topic("job.default");
-  return job::serialise(packet);
-}
-
 TEST_F(SchedulerTest, ASubmitOfItsOwnProcessIsInTheStoreWhenItIsAnswered) {
   ASSERT_TRUE(run(bus_.start()));
   Scheduler scheduler(plugs(gate_), {}, pools());
@@ -255,54 +245,6 @@ TEST_F(SchedulerTest, ASubmitOfItsOwnProcessIsToldItsRecordWithoutAnotherLook) {
     EXPECT_EQ((*again)->id, JobId(job));
   }
   bus_.drop();
-}
-
-class StreamTest : public SchedulerTest {
- protected:
-  StreamTest() {
-    EXPECT_TRUE(run(bus_.start()));
-    EXPECT_TRUE(run(scheduler_.start()));
-  }
-  ~StreamTest() override { bus_.drop(); }
-
-  bus::Verdict deliver(const std::string& job, uint32_t deliveries, Duration age = {}) {
-    bus::Delivery delivery{.subject = std::string(bus::kSubmitSubject),
-                           .payload = submit_packet(job),
-                           .sequence = Sequence(7),
-                           .stored_at = clock_.wall() - age,
-                           .deliveries = deliveries,
-                           .mark = "durable:stream:" + job};
-    return run(stream_.handlers.at(std::string(bus::kSubmitSubject))(std::move(delivery)));
-  }
-  bool is_processed(const std::string& job) {
-    return store_.processed({"durable:stream:" + job}).await_resume()->front();
-  }
-
-  StreamBus stream_{bus_};
-  Scheduler scheduler_{plugs_with(stream_), {}, pools()};
-};
-
-TEST_F(StreamTest, TheCommitThatAnswersAMessageSaysSo) {
-  EXPECT_EQ(deliver("job", 1).kind, bus::Verdict::Kind::kAck);
-  EXPECT_TRUE(is_processed("job"));
-}
-
-TEST_F(StreamTest, AMessageThatComesAgainIsAcknowledgedUnhandledIfAChangeHasAnsweredIt) {
-  deliver("job", 1);
-  const Revision before = stored("job")->revision;
-  EXPECT_EQ(deliver("job", 2).kind, bus::Verdict::Kind::kAck);
-  EXPECT_EQ(stored("job")->revision, before);
-  EXPECT_EQ(scheduler_.metrics().value(Counter::kMessagesProcessedBefore), 1u);
-  EXPECT_EQ(deliver("other", 2).kind, bus::Verdict::Kind::kAck);
-  EXPECT_TRUE(stored("other")) << "nobody had answered this one";
-}
-
-TEST_F(StreamTest, ASubmitOfAnUnknownJobThatIsOlderThanJobsAreKeptIsBuried) {
-  EXPECT_EQ(deliver("old", 1, limits::kEndedJobTtl + 1s).kind, bus::Verdict::Kind::kAck);
-  EXPECT_FALSE(stored("old"));
-  EXPECT_TRUE(store_.dead_letter(JobId("old")).await_resume()->has_value());
-  EXPECT_EQ(deliver("young", 1, limits::kEndedJobTtl - 1s).kind, bus::Verdict::Kind::kAck);
-  EXPECT_TRUE(stored("young"));
 }
 
 TEST_F(SchedulerTest, SubmitsOfItsOwnProcessArePushedBackWhenTooManyAreUnderWay) {
@@ -713,41 +655,6 @@ TEST_F(SchedulerTest, AStopWaitsForTheHandlersOfMessages) {
   EXPECT_TRUE(stored("held"));
   EXPECT_EQ(scheduler.in_hand(), 0u);
   bus_.drop();
-}
-
-TEST_F(StreamTest, IN1_APacketWithAnotherPayloadIsAcknowledgedAndIgnored) {
-  cap::BusPacket packet;
-  packet.set_trace_id("t");
-  packet.set_sender_id("somebody");
-  packet.mutable_alert()->set_message("not for you");
-  for (std::string_view subject : {bus::kSubmitSubject, bus::kResultSubject, bus::kCancelSubject}) {
-    bus::Delivery delivery{.subject = std::string(subject),
-                           .payload = job::serialise(packet),
-                           .stored_at = clock_.wall()};
-    const bus::Verdict verdict =
-        run(stream_.handlers.at(std::string(subject))(std::move(delivery)));
-    EXPECT_EQ(verdict.kind, bus::Verdict::Kind::kAck) << subject;
-  }
-  EXPECT_TRUE(store_.all().empty());
-  EXPECT_TRUE(store_.dead_letters({}, 10).await_resume()->empty());
-  EXPECT_EQ(scheduler_.metrics().value(Counter::kValidationRejections), 0u);
-  EXPECT_EQ(scheduler_.metrics().value(Counter::kUnmarshalFailures), 0u);
-}
-
-TEST_F(StreamTest, CAN3_ACancelByCallPublishesExactlyOnePacket) {
-  deliver("job", 1);
-  stream_.published.clear();
-  EXPECT_TRUE(*run(scheduler_.cancel(JobId("job"), "")));
-  EXPECT_FALSE(*run(scheduler_.cancel(JobId("job"), "again")));
-  loop_.run_for(10s);
-  ASSERT_EQ(stream_.published.size(), 1u);
-  EXPECT_EQ(stream_.published[0].first, bus::kCancelSubject);
-  cap::BusPacket packet;
-  ASSERT_TRUE(packet.ParseFromString(stream_.published[0].second));
-  EXPECT_EQ(packet.job_cancel().job_id(), "job");
-  EXPECT_EQ(packet.job_cancel().reason(), "cancelled by request");
-  EXPECT_EQ(packet.job_cancel().requested_by(), "cordum-scheduler");
-  EXPECT_EQ(stored("job")->state, job::State::kCancelled);
 }
 
 }  // namespace

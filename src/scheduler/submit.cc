@@ -71,7 +71,8 @@ Task<bus::Verdict> Submit::handle(bus::Delivery delivery, Admitted admitted) {
                          status_name(State::kFailed));
     co_return bus::Verdict::ack();
   }
-  auto taken = co_await leases_.take(walker->record.id, true, limits::kLeaseWaitMax, walker->mark);
+  auto taken = co_await leases_.take(walker->record.id, true, limits::kLeaseWaitMax,
+                                     walker->was_in_flight ? walker->mark : std::string());
   if (!taken) {
     bool busy = LeaseKeeper::is_busy(taken.error());
     co_return bus::Verdict::not_now(busy ? limits::kRetryBusy : limits::kRetryStore,
@@ -111,6 +112,7 @@ WalkerPtr Submit::begin(Packet packet, const bus::Delivery& delivery) {
   walker->request_bytes = job::request_bytes(delivery.payload);
   walker->consumed = delivery.queued;
   walker->mark = delivery.mark;
+  walker->was_in_flight = !delivery.in_flight_mark().empty();
   TraceId trace(walker->packet->trace_id());
   Result<void> valid = job::validate(request);
   if (valid) valid = job::validate(trace);
@@ -138,6 +140,7 @@ Task<bus::Verdict> Submit::admit(WalkerPtr walker) {
   change.request = walker->request_bytes;
   change.consumed = std::exchange(walker->consumed, std::nullopt);
   change.mark = std::exchange(walker->mark, {});
+  change.was_in_flight = walker->was_in_flight;
   job::add_event(record, now, "submitted");
   record.due = now + limits::kClaimTtl;  // should this replica die on the way
   *change.next = record;

@@ -23,6 +23,7 @@ Task<Walked> WalkEnds::finish(Walker& walker, store::Change change, Outcome outc
   if (walker.stores_request()) change.request = std::move(walker.request_bytes);
   change.consumed = walker.consumed;
   change.mark = walker.mark;
+  change.was_in_flight = walker.was_in_flight;
   Result<store::Receipt> receipt = ending ? co_await commits_.commit_ending(std::move(change))
                                           : co_await commits_.commit(std::move(change));
   if (auto* applied = receipt ? std::get_if<store::Applied>(&*receipt) : nullptr) {

@@ -41,6 +41,7 @@ struct Walker {
   // The message that it came with: the next commit answers it.
   std::optional<Sequence> consumed;
   std::string mark;
+  bool was_in_flight = false;  // as store::Change has it
   // How it was claimed, if it was.
   std::optional<store::Claim> claim;
   // Of a job that waits in a class: where its schedule of attempts begins, with how many made, and

@@ -91,6 +91,7 @@ struct Change {
   std::vector<std::string> timers_done;  // removed
   std::optional<Sequence> consumed;      // a queued bus message that this change answers
   std::string mark{};                    // the name of any other that it answers (Store::processed)
+  bool was_in_flight = false;            // and it was noted as being handled (LoadOptions::mark)
 
   // Groups of waiting classes: with the commit, the longest waiting job of each group is claimed
   // for the caller, who knows that the change makes room for it.

@@ -34,8 +34,8 @@ struct LoadOptions {
   bool with_request = false;
   // Take the job's lease in the same step.
   std::optional<LeaseRequest> lease;
-  // The bus message for which it is loaded (bus::Delivery::mark): noted as being handled where
-  // other services may look, and nowhere else.
+  // The bus message for which it is loaded (bus::Delivery::in_flight_mark): noted as being handled
+  // where other services may look, and nowhere else.
   std::string mark{};
 };
 

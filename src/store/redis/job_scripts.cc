@@ -103,12 +103,12 @@ end
 // The part that every change needs ends with a return; what few need is behind it.
 const char kApplyScript[] = R"lua(
 local id, revision, token, state, may_follow, ended, updated, places, tenant_limit, worker_limit,
-  key, of_tenant, trace, deadline, request, result, of_worker, approve, release, mark, checked,
-  decision, events, words, more = unpack(ARGV, 1, 25)
+  key, of_tenant, trace, deadline, request, result, of_worker, approve, release, mark, in_flight,
+  checked, decision, events, words, more = unpack(ARGV, 1, 26)
 ended, more, events, words = ended == '1', more == '1', tonumber(events), tonumber(words)
 local meta = META .. id
 local job = look_at(id, read_guard)
-taken = 25 + events + words
+taken = 26 + events + words
 
 local function conflict(lease_lost)
   local all = job and read_record(meta)
@@ -172,12 +172,12 @@ if approve == '1' and (from ~= state or not approval) then
   call('HDEL', meta, 'approval_decision', 'approval_job_hash', 'approval_policy_snapshot')
 end
 call('HSET', meta, 'fl_seen', seen_of(state, updated, approval), 'fl_places', places,
-  unpack(ARGV, 26 + events, 25 + events + words))
+  unpack(ARGV, 27 + events, 26 + events + words))
 call('ZADD', index_of(state), updated, id)
 if call('ZADD', 'job:recent', updated, id) == 1 then
   call('ZREMRANGEBYRANK', 'job:recent', 0, -RECENT_MAX - 1)
 end
-if events > 0 then call('RPUSH', 'job:events:' .. id, unpack(ARGV, 26, 25 + events)) end
+if events > 0 then call('RPUSH', 'job:events:' .. id, unpack(ARGV, 27, 26 + events)) end
 if decision ~= '' and not (job and job[CHECKED] == checked) then
   -- A job that policy holds back is asked about again and again.
   if call('RPUSH', 'job:decisions:' .. id, decision) > EVENTS_MAX then
@@ -242,7 +242,7 @@ end
 if release == '1' then call('DEL', LEASE .. id) end
 if mark ~= '' then
   call('SET', 'cordum:bus:processed:' .. mark, 1, 'EX', PROCESSED_SECONDS)
-  call('DEL', INFLIGHT .. mark)
+  if in_flight == '1' then call('DEL', INFLIGHT .. mark) end
 end
 if not more then return {'applied', from, old[CLASS]} end
 )lua";

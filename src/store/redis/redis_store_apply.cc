@@ -183,6 +183,7 @@ Command RedisStore::apply_command(Change& change) const {
   add_flag(apply, next.state == State::kApprovalRequired);
   add_flag(apply, change.release_lease);
   apply.add(change.mark);
+  add_flag(apply, change.was_in_flight);
   const bool decides = writes_decision(next, change.path, admits);
   apply.add(next.decision.checked_at);
   apply.add(decides ? decision_json(next) : std::string());
