@@ -114,12 +114,12 @@ Result<std::unique_ptr<bus::Subscription>> BusEndpoint::subscribe(std::string su
   return std::make_unique<EndedSubscription>([this, id] { listeners_.erase(id); });
 }
 
-Task<void> BusEndpoint::handle(uint64_t id, bus::Delivery delivery, uint64_t message) {
+Task<void> BusEndpoint::handle(uint64_t id, bus::Delivery delivery, uint64_t message,
+                               uint64_t attempt) {
   auto listener = listeners_.find(id);
   if (listener == listeners_.end()) co_return;
   std::string key;
   if (listener->second.options.key) key = listener->second.options.key(delivery.payload);
-  uint64_t attempt = delivery.deliveries;
   if (!key.empty() && !listener->second.busy.insert(key).second) {
     broker_.answered(message, attempt, bus::Verdict::nak(20ms, "one at a time"));
     co_return;
@@ -222,7 +222,7 @@ void SimBus::send(uint64_t connection, uint64_t listener, const std::string& sub
                           Process::run(at->process_, [at, listener, subject, payload] {
                             bus::Delivery delivery{
                                 .subject = subject, .payload = payload, .in_order = false};
-                            at->nursery_.spawn(at->handle(listener, std::move(delivery), 0));
+                            at->nursery_.spawn(at->handle(listener, std::move(delivery), 0, 0));
                           });
                         });
   }
@@ -269,22 +269,22 @@ void SimBus::deliver(uint64_t id, uint64_t attempt) {
   BusEndpoint* endpoint = choose(message.subject, listener);
   if (!endpoint) return deliver_after(id, endpoints_.empty() ? Duration(10s) : Duration(200ms));
 
-  ++message.deliveries;
   bus::Delivery delivery{.subject = message.subject,
                          .payload = message.payload,
                          .sequence = message.sequence,
-                         .stored_at = message.stored_at};
+                         .stored_at = message.stored_at,
+                         .deliveries = ++message.deliveries};
   if (world_.options.stream) {
     delivery.mark = fmt::format("{}:{}", message.sequence.value(), to_micros(message.stored_at));
   }
   // The ack wait: nobody answered, so it goes out again.
   Duration again = kSimulatedAckWait;
   if (world_.strikes(world_.options.bus_duplicate, "durable message duplicated")) again = 50ms;
-  delivery.deliveries = static_cast<uint32_t>(attempt + 1);
   deliver_after(id, again);
-  Process::run(endpoint->process_, [endpoint, listener, delivery, id]() mutable {
-    endpoint->nursery_.spawn(endpoint->handle(listener, std::move(delivery), id));
-  });
+  Process::run(
+      endpoint->process_, [endpoint, listener, delivery, id, answers = message.attempt]() mutable {
+        endpoint->nursery_.spawn(endpoint->handle(listener, std::move(delivery), id, answers));
+      });
 }
 
 void SimBus::answered(uint64_t id, uint64_t attempt, const bus::Verdict& verdict) {

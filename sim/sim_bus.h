@@ -58,7 +58,8 @@ class BusEndpoint final : public bus::Bus {
     bool arrives = true;
   };
   Fate draw_fate(const std::string& subject);
-  Task<void> handle(uint64_t listener, bus::Delivery delivery, uint64_t message);
+  // `attempt` is of the message's delivery; of a plain one both are 0.
+  Task<void> handle(uint64_t listener, bus::Delivery delivery, uint64_t message, uint64_t attempt);
 
   SimBus& broker_;
   const uint64_t connection_;

@@ -99,7 +99,8 @@ void World::set_up() {
   bus_.on_lost = [this](const std::string& subject, const std::string& packet) {
     const JobId job{job::peek_job_id(packet)};
     say(fmt::format("the stream loses a message on {} of {}", subject, job.str()));
-    if (subject == bus::kSubmitSubject) observer_.submit_lost(job);
+    const bool admitted = answer_now(store_->load(job, {}))->record != nullptr;
+    if (subject == bus::kSubmitSubject && !admitted) observer_.submit_lost(job);
   };
   bus_.on_dead_letter = [this](const std::string& packet) {
     observer_.dead_letter_told(JobId{job::peek_job_id(packet)});

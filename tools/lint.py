@@ -282,6 +282,7 @@ class HeaderCheck:
     COMMAND = ["clang++-19", "-std=c++23", "-x", "c++-header", "-Isrc", "-I.", "-isystem",
                GENERATED]
     BROUGHT = "cmake/precompiled_tests.h"
+    BY_CONTENT = ["-Xclang", "-fno-pch-timestamp"]  # as everything here is compared
 
     def __init__(self):
         self.memory = ROOT / "build/lint"
@@ -291,7 +292,8 @@ class HeaderCheck:
         if (ROOT / self.BROUGHT).is_file():
             precompiled = str(self.memory / "precompiled.pch")
             problems = self.compile(
-                self.BROUGHT, ["-MD", "-fpch-instantiate-templates", "-o", precompiled])
+                self.BROUGHT, ["-MD", "-fpch-instantiate-templates", *self.BY_CONTENT, "-o",
+                               precompiled])
             if problems:
                 sys.exit(problems[0])
             self.extra += ["-include-pch", precompiled]

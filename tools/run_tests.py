@@ -131,14 +131,14 @@ def planned(build, name_filter, seeds, planted):
         yield lambda: run_simulation(pathlib.Path(programs["sim"]), "--runs", str(seeds))
         if planted:
             yield lambda: run_simulation(pathlib.Path(programs["sim"]), "--planted")
-    programs = map(pathlib.Path, (build / "test-programs.txt").read_text().splitlines())
+    tests = map(pathlib.Path, (build / "test-programs.txt").read_text().splitlines())
 
     def place(program):
         if program.name in LONGEST:
             return LONGEST.index(program.name)
         return len(LONGEST) + ("tests" not in program.relative_to(build.resolve()).parts)
 
-    for program in sorted(programs, key=place):
+    for program in sorted(tests, key=place):
         yield lambda program=program: run_gtest(program, name_filter)
 
 

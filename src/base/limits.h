@@ -75,6 +75,9 @@ inline constexpr int kConflictRetriesMax = 16;
 inline constexpr size_t kHistoryEventsMax = 128;
 // Epochs whose publish ended unknown, remembered so that their results still count.
 inline constexpr size_t kOpenEpochsMax = 8;
+// How often a dispatch that its worker may have is made again for it while the bus refuses it.
+// Fewer than the above, which must keep the epoch that the worker may run.
+inline constexpr int kRefusedRepeatsMax = 3;
 inline constexpr Duration kBackoffBase = 1s;
 inline constexpr Duration kBackoffMax = 30s;
 inline constexpr Duration kBackoffJitterMax = 500ms;

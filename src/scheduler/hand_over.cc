@@ -1,5 +1,7 @@
 #include "scheduler/hand_over.h"
 
+#include <algorithm>
+
 #include "base/planted.h"
 #include "job/backoff.h"
 #include "routing/placement.h"
@@ -19,7 +21,8 @@ Task<void> HandOver::publish(WalkerPtr walker, store::Snapshot record, std::stri
     leases_.release(record->id, token);
     co_return;
   }
-  MonotonicTime began = walker->began;
+  const MonotonicTime began = walker->began;
+  const bool repeat = walker->same_worker;
   Result<bus::Published> published = bus::Published::kStored;
   if (!planted(PlantedBug::kPublishBeforeCommit)) {
     auto [packet, tells_constraints] = dispatch_packet(
@@ -47,6 +50,12 @@ Task<void> HandOver::publish(WalkerPtr walker, store::Snapshot record, std::stri
                                replica_.label_of(record->topic));
       co_return co_await commit_running(std::move(token), std::move(record));
     case bus::Published::kRefused:
+      if (repeat && worker_may_have(*record)) {
+        replica_.metrics.add(Counter::kDispatchRetry, replica_.label_of(record->topic), "publish");
+        if (replica_.has_bus()) replica_.registry.refused(record->assignee);
+        leases_.release(record->id, token);  // the mark and the slots stay
+        co_return;
+      }
       co_return co_await roll_back(std::move(token), std::move(record), std::move(route));
     case bus::Published::kUnknown:
       replica_.metrics.add(Counter::kDispatchRetry, replica_.label_of(record->topic), "publish");
@@ -152,24 +161,23 @@ store::Change HandOver::rollback_change(const job::Record& record, const std::st
   return change;
 }
 
-// This was a repeat, and what was refused says nothing of the epoch before: its worker may run
-// that, while it lives.
+// Of a repeat that was refused: that says nothing of the epochs before, which its worker may run
+// while it lives. One that does not listen gets a few, and by then has told how much it runs.
 bool HandOver::worker_may_have(const job::Record& record) const {
+  auto elsewhere = [&](const job::OpenEpoch& open) { return open.worker != record.assignee; };
   const auto& open = record.open_epochs;
-  if (open.empty() || open.back().worker != record.assignee) return false;
-  return !replica_.has_bus() || replica_.presence.is_young() ||
-         replica_.registry.alive(record.assignee, replica_.clock.monotonic());
+  const auto given = std::ranges::find_if(open.rbegin(), open.rend(), elsewhere) - open.rbegin();
+  if (given == 0) return false;
+  if (!replica_.has_bus()) return true;
+  return given <= limits::kRefusedRepeatsMax &&
+         (replica_.presence.is_young() ||
+          replica_.registry.alive(record.assignee, replica_.clock.monotonic()));
 }
 
 Task<void> HandOver::roll_back(std::string token, store::Snapshot record,
                                std::shared_ptr<const routing::Route> route) {
   const std::string topic(replica_.label_of(record->topic));
   replica_.metrics.add(Counter::kDispatchRetry, topic, "publish");
-  if (worker_may_have(*record)) {
-    // The mark and the slots stay, and a sweep resolves it.
-    leases_.release(record->id, token);
-    co_return;
-  }
   bool at_once = false;
   Duration pause = limits::kRetryBus;
   if (replica_.has_bus()) {

@@ -2,7 +2,9 @@
 // next commit.
 //
 //   publish ─► stored: RUNNING, without the mark
-//           ─► refused: SCHEDULED again; another worker is tried at once, if there is one
+//           ─► refused: SCHEDULED again; another worker is tried at once, if there is one. A
+//           repeat,
+//              whose worker may have the epoch before, stays as if unknown, a few times
 //           ─► never possible: FAILED
 //           ─► unknown: the mark stays, and a sweep resolves it
 #pragma once

@@ -67,3 +67,18 @@ story: A repeat that the bus refuses leaves the slot with the worker that may ha
   advance 6s
   expect job j1 RUNNING on w1 epoch 3
   expect job j2 PENDING waiting for pool_overloaded
+
+story: A dispatch whose worker lives and listens no more goes to another in the end
+  worker w1 joins pool default capacity 1
+  the bus loses the answer of the next dispatch
+  submit job j1 topic job.default
+  worker w2 joins pool default capacity 1
+  the bus refuses the next 4 dispatches
+  advance 10s
+  expect job j1 DISPATCHED on w1
+  expect worker w2 got nothing
+  advance 20s
+  expect job j1 RUNNING on w2 epoch 6
+  expect metric dispatch_rollback_total{topic=job.default} 1
+  worker w1 answers j1 SUCCEEDED
+  expect job j1 SUCCEEDED
