@@ -14,6 +14,7 @@ constexpr Duration kBetweenLosses = std::chrono::seconds(1);
 SimStore::SimStore(const Clock& clock, bool may_fail_over)
     : clock_(clock),
       may_fail_over_(may_fail_over),
+      opened_(clock.wall(), clock.monotonic()),
       store_(std::make_unique<store::MemoryStore>(clock_)) {}
 
 void SimStore::fail_over(Duration time) {
@@ -23,7 +24,7 @@ void SimStore::fail_over(Duration time) {
   ++server_;
   rewound_at_ = std::max(rewound_at_ + kBetweenLosses, clock_.wall());
 
-  clock_.past.emplace(WallTime(), MonotonicTime());
+  clock_.past = opened_;
   store_ = std::make_unique<store::MemoryStore>(clock_);
   for (const Done& done : done_) {
     clock_.past.emplace(done.wall, done.monotonic);

@@ -61,6 +61,7 @@ class SimStore {
 
   PastClock clock_;
   const bool may_fail_over_;
+  const std::pair<WallTime, MonotonicTime> opened_;
   std::unique_ptr<store::MemoryStore> store_;
   std::vector<Done> done_;
   uint64_t server_ = 1;

@@ -100,9 +100,8 @@ Task<void> HandOver::commit_running(std::string token, store::Snapshot record) {
     if (!conflict || !conflict->now) break;
     ++conflicts;
     const job::Record& now = *conflict->now;
-    if (conflict->lease_lost) {
-      lease.clear();  // it is published all the same: say so
-    } else if (now.epoch != record->epoch || !now.publish_pending) {
+    // Also where only the lease is lost: a store that went back may have another record by now.
+    if (now.epoch != record->epoch || !now.publish_pending) {
       if (now.state == State::kCancelled || now.state == State::kTimeout) {
         // It reached the worker after its end: tell the worker (H-36).
         (void)co_await replica_.bus.publish(
@@ -111,6 +110,7 @@ Task<void> HandOver::commit_running(std::string token, store::Snapshot record) {
       }
       break;
     }
+    if (conflict->lease_lost) lease.clear();  // it is published all the same: say so
     record = std::move(conflict->now);
   }
   leases_.release(record->id, token);

@@ -38,7 +38,10 @@ void WaitClasses::add(LiveJob* job, std::string_view name, MonotonicTime first_t
   auto& waiting = job->wait_class->waiting;
   waiting.insert(job);
   if (*waiting.begin() == job && job->wait_class->claimed == 0) {
-    set_next_try(job->wait_class, first_try);
+    // Who steps before others does not put off their turn.
+    const bool alone = waiting.size() == 1;
+    set_next_try(job->wait_class,
+                 alone ? first_try : std::min(first_try, job->wait_class->next_try));
   }
 }
 

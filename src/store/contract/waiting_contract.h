@@ -92,6 +92,21 @@ TEST_P(WaitingContract, AClassWaitsForTheDueTimeOfItsFirstJob) {
   EXPECT_EQ(claimed({{}, 10}), Ids{"a"});
 }
 
+TEST_P(WaitingContract, AJobThatStepsBeforeOthersDoesNotPutOffTheirTurn) {
+  wait_in("y", {"old"});
+  Change young = waiting("young", "x");
+  young.next->due = now() + 10s;
+  apply<Applied>(std::move(young));
+  Change moved = change("old", job::State::kPending);
+  moved.path.clear();
+  moved.next->wait->wait_class = "x";
+  moved.next->wait->queued_at = moved.next->wait->since;
+  moved.next->due = now() + 60s;
+  apply<Applied>(std::move(moved));
+  advance(10s);
+  EXPECT_EQ(claimed({{}, 1}), Ids{"old"});
+}
+
 TEST_P(WaitingContract, AJobGivenBackIsTriedByTheClockAfterThePause) {
   wait_in("x", {"a"});
   EXPECT_EQ(claimed({{}, 1}), Ids{"a"});

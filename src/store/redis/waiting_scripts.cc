@@ -35,8 +35,11 @@ end
 local function enter_class(id, class, place, first_try)
   if call('HINCRBY', CLASS_COUNTS, class, 1) == 1 then call('ZADD', CLASS_NAMES, 0, class) end
   call('ZADD', WAITING .. class, place, id)
-  if call('ZRANGE', WAITING .. class, 0, 0)[1] == id and call('EXISTS', CLAIMED .. class) == 0 then
-    call('ZADD', CLASSES, first_try, class)
+  local first = call('ZRANGE', WAITING .. class, 0, 1)
+  if first[1] == id and call('EXISTS', CLAIMED .. class) == 0 then
+    -- Who steps before others does not put off their turn.
+    local due = first[2] and call('ZSCORE', CLASSES, class)
+    if not due or tonumber(first_try) < tonumber(due) then call('ZADD', CLASSES, first_try, class) end
   end
 end
 )lua";
