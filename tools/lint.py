@@ -170,6 +170,8 @@ BROUGHT = (
     (r"\bstd::(?:unique_ptr|shared_ptr|weak_ptr|make_unique|make_shared|enable_shared_from_this)\b",
      ("memory",)),
     (r"\bstd::(?:function|hash|less|greater)\b", ("functional", "string", "memory")),
+    (r"\bstd::(?:pair|exchange|move|swap|forward|make_pair)\b", ("utility",)),
+    (r"\bu?int(?:8|16|32|64)_t\b", ("cstdint",)),
     (r"\bstd::span\b", ("span",)),
     (r"\bstd::chrono\b", ("chrono",)),
     (r"\bstd::coroutine_handle\b", ("coroutine",)),
@@ -183,6 +185,7 @@ BROUGHT = (
     (r"\bboost::unordered_flat_map\b", ("boost/unordered/unordered_flat_map.hpp",)),
     (r"\bboost::unordered_flat_set\b", ("boost/unordered/unordered_flat_set.hpp",)),
     (r"\bfmt::", ("fmt/",)),
+    (r"\btesting::|\b(?:EXPECT|ASSERT)_[A-Z]+\(", ("gtest/", "gmock/")),
     (r"\bgoogle::protobuf\b", ("google/protobuf", "cordum/")),
     (r"\bcordum::agent::v1\b|\bcap::", ("cordum/agent/v1/",)),
 )

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
