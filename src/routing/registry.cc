@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "routing/wait_class.h"
 
 namespace fairlead::routing {
 
@@ -33,6 +32,7 @@ Heard WorkerRegistry::heartbeat(const WorkerReport& report, MonotonicTime now) {
   bool was_open = !moves && known->open && now - known->view.last_seen <= ttl_;
 
   Worker& worker = *workers_.find_or_make(report.id).first;
+  forgive(worker);
   if (known && moves) index_.erase(worker);
   std::vector<std::string> topics;
   if (known) {
@@ -48,7 +48,6 @@ Heard WorkerRegistry::heartbeat(const WorkerReport& report, MonotonicTime now) {
   worker.gpu_utilization = worker.view.report.gpu_utilization;
   worker.max_parallel_jobs = worker.view.report.max_parallel_jobs;
   worker.ledger.heard(worker.view.report.active_jobs);
-  if (std::exchange(worker.refused, false)) std::erase(refused_, report.id);
   if (!known) enter(worker);
   refresh(worker);
   if (moves) index_.insert(worker);
@@ -70,8 +69,10 @@ Heard WorkerRegistry::introduce(const WorkerId& id, std::vector<std::string> giv
   }
   if (known->view.report.ready_topics == *topics) return {.effect = HeartbeatEffect::kRefreshed};
   index_.erase(*known);
+  if (known->refused) resorts_.erase(*known->resort);
   known->view.report.ready_topics = *std::move(topics);
   index_.insert(*known);
+  if (known->refused) resorts_.insert(*known->resort);
   return {.effect = known->open ? HeartbeatEffect::kOpened : HeartbeatEffect::kRefreshed};
 }
 
@@ -100,28 +101,33 @@ void WorkerRegistry::ended(const JobId& job, const WorkerId& worker) {
 void WorkerRegistry::refused(const WorkerId& worker) {
   Worker* known = find_known(worker);
   if (known == nullptr || !known->present) return;
-  if (!std::exchange(known->refused, true)) refused_.push_back(worker);
+  if (!std::exchange(known->refused, true)) {
+    ++refused_;
+    known->resort = std::make_unique<Candidate>();
+    known->resort->report = &known->view.report;
+    known->resort->rank.ordinal = known->rank.ordinal;
+    resorts_.insert(*known->resort);
+  }
   refresh(*known);
+}
+
+void WorkerRegistry::forgive(Worker& worker) {
+  if (!std::exchange(worker.refused, false)) return;
+  --refused_;
+  resorts_.erase(*worker.resort);
+  worker.resort.reset();
 }
 
 const WorkerReport* WorkerRegistry::last_resort(const Route& route,
                                                 std::span<const WorkerId> excluded) const {
-  if (refused_.empty()) return nullptr;
-  WaitClass wanted{route.pools, route.placement, route.topic};
-  std::ranges::sort(wanted.pools);
-  const WorkerReport* first = nullptr;
-  size_t fitting = 0;
-  for (const WorkerId& id : refused_) {
-    const Worker* worker = find_present(id);
-    if (!worker || std::ranges::find(excluded, id) != excluded.end()) continue;
-    const WorkerReport& report = worker->view.report;
-    if (!fits(wanted, report)) continue;
-    ++fitting;
-    bool busy = overloaded(worker->ledger.load(), worker->max_parallel_jobs, worker->cpu_load,
-                           worker->gpu_utilization);
-    if (!busy && (!first || report.id < first->id)) first = &report;
-  }
-  return fitting == candidates(route, excluded).matching ? first : nullptr;
+  if (refused_ == 0) return nullptr;
+  const auto absent = absent_of(excluded, [](Worker& worker) { return worker.resort.get(); });
+  FoundViews found;
+  WorkerIndex::Found resorts =
+      resorts_.find(route.pools, route.placement, route.topic, absent, found);
+  if (resorts.best == nullptr) return nullptr;
+  const bool all = resorts.matching == candidates(route, excluded).matching;
+  return all ? resorts.best->report : nullptr;
 }
 
 void WorkerRegistry::left(const WorkerId& worker) {
@@ -196,15 +202,23 @@ std::vector<JobId> WorkerRegistry::held_jobs(const WorkerId& worker) const {
   return jobs;
 }
 
-WorkerRegistry::Candidates WorkerRegistry::candidates(const Route& route,
-                                                      std::span<const WorkerId> excluded) const {
+// Those of them that are in an index, as what they are there.
+std::vector<const Candidate*> WorkerRegistry::absent_of(std::span<const WorkerId> excluded,
+                                                        Candidate* (*as)(Worker&)) const {
   std::vector<const Candidate*> absent;
-  for (const WorkerId& worker : excluded) {
-    if (const Worker* known = find_present(worker)) absent.push_back(known);
+  for (const WorkerId& id : excluded) {
+    Worker* known = find_known(id);
+    const Candidate* candidate = known && known->present ? as(*known) : nullptr;
+    if (candidate) absent.push_back(candidate);
   }
   std::ranges::sort(absent);
   absent.erase(std::ranges::unique(absent).begin(), absent.end());
+  return absent;
+}
 
+WorkerRegistry::Candidates WorkerRegistry::candidates(const Route& route,
+                                                      std::span<const WorkerId> excluded) const {
+  const auto absent = absent_of(excluded, [](Worker& worker) -> Candidate* { return &worker; });
   WorkerIndex::Found found =
       index_.find(route.pools, route.placement, route.topic, absent, route.found);
   if (found.best == nullptr) return {.matching = found.matching};
@@ -233,10 +247,10 @@ void WorkerRegistry::enter(Worker& worker) {
 }
 
 void WorkerRegistry::leave(Worker& worker) {
+  forgive(worker);
   index_.erase(worker);
   ids_.erase(worker.key());
   worker.ledger.lost();
-  if (std::exchange(worker.refused, false)) std::erase(refused_, worker.key());
   worker.present = false;
   --present_;
   forget_if_unused(worker);
@@ -275,6 +289,9 @@ uint64_t WorkerRegistry::ordinal_of(const WorkerId& worker) {
     Worker& renumbered = *workers_.find(id);
     renumbered.rank.ordinal = number;
     index_.update(renumbered);
+    if (!renumbered.refused) continue;
+    renumbered.resort->rank.ordinal = number;
+    resorts_.update(*renumbered.resort);
   }
   auto number = ids_.insert(worker);
   check(number.has_value(), "there is room between renumbered ids");
@@ -285,13 +302,16 @@ void WorkerRegistry::refresh(Worker& worker) {
   int32_t capacity = worker.max_parallel_jobs;
   int32_t load = worker.ledger.load();
   int32_t in_flight = worker.ledger.held() - worker.ledger.ghosts();
-  worker.open =
-      !worker.refused && !overloaded(load, capacity, worker.cpu_load, worker.gpu_utilization);
+  const bool has_room = !overloaded(load, capacity, worker.cpu_load, worker.gpu_utilization);
+  worker.open = !worker.refused && has_room;
   check(!worker.open || capacity == 0 || in_flight < capacity,
         "a worker that may be picked has a free slot");
   worker.rank = make_rank(score(load, worker.cpu_load, worker.gpu_utilization), in_flight,
                           free_slots(load, capacity), worker.rank.ordinal);
   index_.update(worker);
+  if (!worker.refused) return;
+  worker.resort->open = has_room;
+  resorts_.update(*worker.resort);
 }
 
 const WorkerView& WorkerRegistry::show(const Worker& worker) const {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <queue>
 #include <span>
 #include <string>
@@ -129,6 +130,8 @@ class WorkerRegistry {
     bool expires = false;
     // All but the report and the time is brought up to date when it is shown.
     mutable WorkerView view;
+    // Of one that is `refused`: as a last resort. Ranked by its id alone, open unless overloaded.
+    std::unique_ptr<Candidate> resort;
   };
   struct alignas(64) HeldJob {
     JobId& key() { return id; }
@@ -144,6 +147,10 @@ class WorkerRegistry {
   Worker* find_known(const WorkerId& worker) const;
   const Worker* find_present(const WorkerId& worker) const;
   const WorkerView& show(const Worker& worker) const;
+  std::vector<const Candidate*> absent_of(std::span<const WorkerId> excluded,
+                                          Candidate* (*as)(Worker&)) const;
+  // It is heard again, or gone. REQUIRES: its report is as it was when it refused.
+  void forgive(Worker& worker);
   void enter(Worker& worker);
   void leave(Worker& worker);
   void attach(HeldJob& job, Worker& worker);
@@ -162,10 +169,11 @@ class WorkerRegistry {
   IdOrder ids_;
   // Topics of those that were introduced and not heard yet.
   std::map<WorkerId, std::vector<std::string>> introduced_;
-  // Those that are `refused`; few.
-  std::vector<WorkerId> refused_;
   // Mutable: views and rankings are made when they are first asked for.
   mutable WorkerIndex index_;
+  // Of those that are `refused`, which may be many when the bus does not reach them.
+  mutable WorkerIndex resorts_;
+  size_t refused_ = 0;
   // One for each worker that `expires`, not later than that.
   std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> expiries_;
 };

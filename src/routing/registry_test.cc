@@ -1,5 +1,7 @@
 #include "routing/registry.h"
 
+#include <ctime>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -309,6 +311,45 @@ TEST(Registry, AWorkerThatCouldNotBeGivenAJobIsNotPickedUntilItIsHeardAgain) {
   EXPECT_EQ(registry.heartbeat(busy_worker("w", 0, 3), at(1)).effect, HeartbeatEffect::kOpened);
   ASSERT_NE(registry.candidates(route, {}).best, nullptr);
   EXPECT_FALSE(registry.find(WorkerId("w"))->refused);
+}
+
+TEST(Registry, TheLastResortIsTheFirstByIdThatHasRoom) {
+  WorkerRegistry registry;
+  const Route route{.pools = {PoolName("default")}};
+  // In an order that makes their numbers run out.
+  for (int i = 0; i < 100; ++i) {
+    const std::string id = fmt::format("w{:03}", 99 - i);
+    registry.heartbeat(busy_worker(id, 0, 1), at(0));
+    registry.refused(WorkerId(id));
+  }
+  for (int i = 0; i < 100; ++i) {
+    const WorkerReport* last = registry.last_resort(route, {});
+    ASSERT_NE(last, nullptr);
+    EXPECT_EQ(last->id, WorkerId(fmt::format("w{:03}", i)));
+    registry.hold(JobId(fmt::format("j{}", i)), last->id);
+  }
+  EXPECT_EQ(registry.last_resort(route, {}), nullptr);
+}
+
+// The processor's time for failing picks in one pool, with so many workers refused in another.
+static double seconds_of_picks_beside(int refused) {
+  WorkerRegistry registry;
+  registry.heartbeat(busy_worker("full", 1, 1), at(0));
+  for (int i = 0; i < refused; ++i) {
+    WorkerReport other = busy_worker(fmt::format("w{}", i), 0, 1);
+    other.pool = PoolName("other");
+    registry.heartbeat(other, at(0));
+    registry.refused(other.id);
+  }
+  const Route route{.pools = {PoolName("default")}};
+  const std::clock_t began = std::clock();
+  for (int i = 0; i < 20'000; ++i) EXPECT_EQ(registry.last_resort(route, {}), nullptr);
+  return static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+}
+
+TEST(Registry, ALastResortCostsNoMoreBesideManyWorkersThatCannotTakeTheJob) {
+  const double few = seconds_of_picks_beside(10);
+  EXPECT_LT(seconds_of_picks_beside(10'000), few * 20) << "a thousand times as many";
 }
 
 TEST(Registry, IdsInAnOrderMadeToExhaustTheirNumbersStayOrdered) {
