@@ -222,9 +222,9 @@ Answer<bool> FaultyStore::swap_blob(std::string key, std::optional<std::string> 
   });
 }
 
-Answer<std::optional<store::Blob>> FaultyStore::blob(std::string key) {
+Answer<std::optional<store::Blob>> FaultyStore::blob(std::string key, size_t max) {
   return call<std::optional<store::Blob>>(
-      [key](store::MemoryStore& store) { return answer_now(store.blob(key)); });
+      [key, max](store::MemoryStore& store) { return answer_now(store.blob(key, max)); });
 }
 
 Answer<bool> FaultyStore::erase_blob(std::string key) {

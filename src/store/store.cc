@@ -8,6 +8,12 @@ std::string processed_key(const std::string& mark) {
   return "cordum:bus:processed:" + mark;
 }
 
+Blob head_of(Blob whole, size_t max) {
+  whole.size = whole.bytes.size();
+  if (whole.size > max) whole.bytes.resize(max);
+  return whole;
+}
+
 bool Only::anything() const {
   return states.empty() && tenant.empty() && topic.empty() && team.empty() && worker.empty() &&
          since == WallTime::min();

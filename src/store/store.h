@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/result.h"
 #include "runtime/future.h"
 #include "store/change.h"
@@ -109,7 +110,11 @@ struct Queues {
 struct Blob {
   std::string bytes;
   std::optional<WallTime> expires;
+  size_t size = 0;  // of one that was read: of the whole, of which `bytes` may be the beginning
 };
+
+// What a reader that wants at most `max` bytes is told of a blob.
+Blob head_of(Blob whole, size_t max);
 
 enum class BlobCondition { kAlways, kIfAbsent, kIfPresent };
 
@@ -207,7 +212,8 @@ class Store {
   // Puts it where the bytes are the expected ones, or where there is none if none are expected.
   virtual Answer<bool> swap_blob(std::string key, std::optional<std::string> expected,
                                  Blob blob) = 0;
-  virtual Answer<std::optional<Blob>> blob(std::string key) = 0;
+  // With at most `max` of its bytes. Others may have put larger ones than we would.
+  virtual Answer<std::optional<Blob>> blob(std::string key, size_t max = limits::kBlobBytesMax) = 0;
   virtual Answer<bool> erase_blob(std::string key) = 0;
 
   // Adds to a shared counter and tells its new value.

@@ -103,8 +103,8 @@ class StoryStore final : public store::Store {
                                 store::Blob blob) override {
     return store_->swap_blob(std::move(key), std::move(expected), std::move(blob));
   }
-  store::Answer<std::optional<store::Blob>> blob(std::string key) override {
-    return store_->blob(std::move(key));
+  store::Answer<std::optional<store::Blob>> blob(std::string key, size_t max) override {
+    return store_->blob(std::move(key), max);
   }
   store::Answer<bool> erase_blob(std::string key) override {
     return store_->erase_blob(std::move(key));

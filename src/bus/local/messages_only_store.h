@@ -80,7 +80,7 @@ class MessagesOnlyStore final : public store::Store {
   Answer<std::vector<store::DeadLetter>> dead_letters(std::string, size_t) override { return no(); }
   Answer<bool> erase_dead_letter(const JobId&) override { return no(); }
   Answer<bool> put_blob(std::string, store::Blob, store::BlobCondition) override { return no(); }
-  Answer<std::optional<store::Blob>> blob(std::string) override { return no(); }
+  Answer<std::optional<store::Blob>> blob(std::string, size_t) override { return no(); }
   Answer<bool> erase_blob(std::string) override { return no(); }
   Answer<int64_t> add(std::string, int64_t) override { return no(); }
   Answer<std::vector<bool>> processed(std::vector<std::string>) override { return no(); }

@@ -321,6 +321,22 @@ TEST_P(BesideContract, ABlobIsReadAsItWasPut) {
   EXPECT_FALSE(get(store().blob("ctx:b")));
 }
 
+TEST_P(BesideContract, OfABlobAsMuchIsReadAsIsAskedFor) {
+  get(store().put_blob("ctx:a", {"0123456789", std::nullopt}, BlobCondition::kAlways));
+  get(store().put_blob("ctx:b", {"", std::nullopt}, BlobCondition::kAlways));
+  auto head = get(store().blob("ctx:a", 4));
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->bytes, "0123");
+  EXPECT_EQ(head->size, 10u);
+  EXPECT_EQ(get(store().blob("ctx:a", 10))->bytes, "0123456789");
+  EXPECT_EQ(get(store().blob("ctx:a", 11))->size, 10u);
+  EXPECT_EQ(get(store().blob("ctx:a", 0))->bytes, "");
+  EXPECT_EQ(get(store().blob("ctx:a", 0))->size, 10u);
+  ASSERT_TRUE(get(store().blob("ctx:b", 4)));
+  EXPECT_EQ(get(store().blob("ctx:b", 4))->size, 0u);
+  EXPECT_FALSE(get(store().blob("ctx:c", 4)));
+}
+
 TEST_P(BesideContract, ABlobIsGoneWhenItsTimeHasCome) {
   get(store().put_blob("ctx:a", {"bytes", now() + 1s}, BlobCondition::kAlways));
   advance(1s);

@@ -340,9 +340,9 @@ Answer<bool> MemoryStore::swap_blob(std::string key, std::optional<std::string> 
   return true;
 }
 
-Answer<std::optional<Blob>> MemoryStore::blob(std::string key) {
+Answer<std::optional<Blob>> MemoryStore::blob(std::string key, size_t max) {
   if (!has_blob(key)) return std::optional<Blob>{};
-  return std::optional(blobs_.at(key));
+  return std::optional(head_of(blobs_.at(key), max));
 }
 
 Answer<bool> MemoryStore::erase_blob(std::string key) {

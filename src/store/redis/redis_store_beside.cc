@@ -247,13 +247,14 @@ Answer<bool> RedisStore::swap_blob(std::string key, std::optional<std::string> e
   return ask_whether(swap);
 }
 
-Answer<std::optional<Blob>> RedisStore::blob(std::string key) {
+Answer<std::optional<Blob>> RedisStore::blob(std::string key, size_t max) {
   using Found = std::optional<Blob>;
   Command read = script(Script::kBlob);
   read.add(key);
+  read.add(max);
   return ask<Found>(read, [now = clock_.wall()](Reply reply) -> Result<Found> {
     if (reply.at(0).none()) return Found{};
-    Blob blob{reply.at(0).take_text(), std::nullopt};
+    Blob blob{reply.at(0).take_text(), std::nullopt, reply.at(2).unsigned_number()};
     if (int64_t left = reply.at(1).number(); left >= 0) {
       blob.expires = now + std::chrono::milliseconds(left);
     }

@@ -351,9 +351,10 @@ return call('DEL', 'dlq:entry:' .. job)
 )lua";
 
 constexpr char kBlobScript[] = R"lua(
-local key = take()
-local bytes = call('GET', key)
-return {bytes, bytes and call('PTTL', key)}
+local key, most = take(), tonumber(take())
+local size = call('STRLEN', key)
+if size == 0 and call('EXISTS', key) == 0 then return {false} end
+return {most > 0 and call('GETRANGE', key, 0, most - 1) or '', call('PTTL', key), size}
 )lua";
 
 constexpr char kSwapBlobScript[] = R"lua(

@@ -226,9 +226,11 @@ void RocksStore::put_blob(Puts& puts, const std::string& key, const Blob& blob) 
   if (blob.expires) puts.put(Family::kBlobByExpiry, time_key(*blob.expires, key), "");
 }
 
-Answer<std::optional<Blob>> RocksStore::blob(std::string key) {
-  auto read = [key = std::move(key), now = clock_.wall()](const Database& database, Puts&) {
-    return read_blob(database, key, now);
+Answer<std::optional<Blob>> RocksStore::blob(std::string key, size_t max) {
+  auto read = [key = std::move(key), max, now = clock_.wall()](const Database& database, Puts&) {
+    auto found = read_blob(database, key, now);
+    if (found && *found) *found = head_of(**std::move(found), max);
+    return found;
   };
   return operations_->in_order(std::move(read));
 }
