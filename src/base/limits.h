@@ -242,6 +242,10 @@ inline constexpr Duration kRedisWorkersTtl = 2min;
 inline constexpr Duration kRedisBreakerTtl = 1h;
 // Jobs that one script looks at of each set: it keeps the others waiting.
 inline constexpr size_t kRedisVisitsMax = 1000;
+// Waiting classes whose counts are read at once; the others with the next looks.
+inline constexpr size_t kRedisClassesRead = 1000;
+// Things that cannot be read, of each of which it is said once.
+inline constexpr size_t kRedisUnreadableRemembered = 1000;
 // Nodes of one Sentinel address.
 inline constexpr size_t kRedisSentinelsMax = 16;
 

@@ -33,7 +33,8 @@ inline constexpr uint64_t kVarintKind = 0;
 inline constexpr uint64_t kBytesKind = 1;
 
 // Scalars become unsigned numbers and back. from_number says no to what the type cannot hold; for
-// an enum, last_of(T{}) gives its last value.
+// an enum, last_of(T{}) gives its last value, and unknown_of(T{}), where there is one, what stands
+// for values that only later programs know.
 
 template <class T>
   requires std::is_enum_v<T>
@@ -43,8 +44,14 @@ uint64_t to_number(T value) {
 template <class T>
   requires std::is_enum_v<T>
 bool from_number(uint64_t number, T& value) {
-  value = static_cast<T>(number);
-  return number <= static_cast<uint64_t>(last_of(T{}));
+  const bool known = number <= static_cast<uint64_t>(last_of(T{}));
+  if constexpr (requires { unknown_of(T{}); }) {
+    value = known ? static_cast<T>(number) : unknown_of(T{});
+    return true;
+  } else {
+    value = static_cast<T>(number);
+    return known;
+  }
 }
 
 template <std::unsigned_integral T>

@@ -17,7 +17,13 @@ static constexpr State last_of(State) {
 static constexpr ReasonCode last_of(ReasonCode) {
   return kAllReasonCodes.back();
 }
+static constexpr ReasonCode unknown_of(ReasonCode) {
+  return ReasonCode::kNone;
+}
 static constexpr Decision::Kind last_of(Decision::Kind) {
+  return Decision::Kind::kUnknown;
+}
+static constexpr Decision::Kind unknown_of(Decision::Kind) {
   return Decision::Kind::kUnknown;
 }
 

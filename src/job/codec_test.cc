@@ -324,7 +324,6 @@ TEST(Codec, RefusesFieldsThatMakeNoSense) {
   EXPECT_TRUE(is_corrupt(stored("0201"))) << "a number where a text belongs";
   EXPECT_TRUE(is_corrupt(stored("0500"))) << "a text where a number belongs";
   EXPECT_TRUE(is_corrupt(stored("040c"))) << "a state that does not exist";
-  EXPECT_TRUE(is_corrupt(stored("3c1c"))) << "a reason that does not exist";
   EXPECT_TRUE(is_corrupt(stored("2802"))) << "neither false nor true";
   EXPECT_TRUE(is_corrupt(stored("308080808010"))) << "attempts beyond their type";
   EXPECT_TRUE(is_corrupt(stored("168080808010"))) << "a priority beyond its type";
@@ -339,6 +338,17 @@ TEST(Codec, RefusesFieldsThatMakeNoSense) {
       is_corrupt(stored("2d03"
                         "050577")))
       << "a part whose text leaves it";
+}
+
+TEST(Codec, AReasonOrADecisionOfALaterProgramIsReadAsUnknown) {
+  Result<Record> reason = decode(stored("3c7f"));
+  ASSERT_TRUE(reason) << reason.error().message;
+  EXPECT_EQ(reason->reason, ReasonCode::kNone);
+  Result<Record> decision =
+      decode(stored("3502"
+                    "027f"));
+  ASSERT_TRUE(decision) << decision.error().message;
+  EXPECT_EQ(decision->decision.kind, Decision::Kind::kUnknown) << "nothing runs by it";
 }
 
 TEST(Codec, RandomBytesNeverCrash) {

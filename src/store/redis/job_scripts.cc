@@ -9,16 +9,16 @@ const char kJobPart[] = R"lua(
 local REVISION, SEEN, STATE, UPDATED, APPROVAL, PLACES, DEADLINE, CHECKED, RECORD, ATTEMPTS, RESULT,
   FAILURE, REQUEST = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 local function read_guard(meta)
-  return call('HMGET', meta, 'fl_rev', 'fl_seen', 'state', 'updated_at', 'approval_revision',
+  return fields_of(meta, 'fl_rev', 'fl_seen', 'state', 'updated_at', 'approval_revision',
     'fl_places', 'deadline_unix', 'safety_checked_at')
 end
 local function read_record(meta)
-  return call('HMGET', meta, 'fl_rev', 'fl_seen', 'state', 'updated_at', 'approval_revision',
+  return fields_of(meta, 'fl_rev', 'fl_seen', 'state', 'updated_at', 'approval_revision',
     'fl_places', 'deadline_unix', 'safety_checked_at', 'fl_rec', 'attempts', 'result_ptr',
     'failure_reason')
 end
 local function read_all(meta)
-  return call('HMGET', meta, 'fl_rev', 'fl_seen', 'state', 'updated_at', 'approval_revision',
+  return fields_of(meta, 'fl_rev', 'fl_seen', 'state', 'updated_at', 'approval_revision',
     'fl_places', 'deadline_unix', 'safety_checked_at', 'fl_rec', 'attempts', 'result_ptr',
     'failure_reason', 'fl_req')
 end
@@ -27,9 +27,12 @@ end
 -- waiting class, and its times in the sets of due and of unpublished jobs; each may be ''. One that
 -- no commit of ours has touched says so.
 local TENANT_SLOT, WORKER_SLOT, WORKER_AT, CLASS, DUE_AT, UNPUBLISHED_AT, FOREIGN = 1, 2, 3, 4, 5, 6, 7
+local function read_places(bytes)
+  local read, places = pcall(cmsgpack.unpack, bytes)
+  return read and type(places) == 'table' and #places >= UNPUBLISHED_AT and places
+end
 local function places_of(job)
-  if job and job[PLACES] then return cmsgpack.unpack(job[PLACES]) end
-  return {'', '', '', '', '', '', 'foreign'}
+  return job and job[PLACES] and read_places(job[PLACES]) or {'', '', '', '', '', '', 'foreign'}
 end
 
 local function seen_of(state, updated, approval)
@@ -53,7 +56,7 @@ local function follow_move(id, job)
   local due = ''
   if not TERMINAL[state] and state ~= 'APPROVAL_REQUIRED' then
     local wait = state == 'RUNNING' and ADOPTED_RUNNING_WAIT or ADOPTED_WAIT
-    due = whole(tonumber(job[UPDATED] or '0') + wait)
+    due = whole((tonumber(job[UPDATED] or '') or 0) + wait)
     call('ZADD', DUE, due, id)
   end
   job[PLACES] = cmsgpack.pack({tenant, '', '', '', due, '', places[FOREIGN]})
@@ -70,7 +73,7 @@ local function look_at(id, read)
   if job[SEEN] == seen then return job end
   local moved = not job[SEEN] or string.match(job[SEEN], '^[^|]*') ~= job[STATE]
   job.changed = true
-  job[REVISION] = whole(tonumber(job[REVISION] or '0') + 1)
+  job[REVISION] = whole((tonumber(job[REVISION] or '') or 0) + 1)
   job[SEEN] = seen
   go_on_when_full()
   call('HSET', meta, 'fl_rev', job[REVISION], 'fl_seen', seen)

@@ -32,7 +32,7 @@ Result<std::unique_ptr<RedisStore>> RedisStore::open(RedisOptions options, Loop&
   auto connected = client->wait_until_connected(options.connect_patience);
   if (!connected) return std::unexpected(connected.error());
   std::unique_ptr<RedisStore> store(
-      new RedisStore(std::move(options), std::move(client), loop, clock));
+      new RedisStore(std::move(options), std::move(client), loop, clock, log));
   auto identity = store->client_->ask_and_wait(store->identify(), limits::kRedisConnectWait);
   if (!identity && identity.error().code == ErrorCode::kUnavailable) {
     return std::unexpected(identity.error());
@@ -47,9 +47,10 @@ Result<std::unique_ptr<RedisStore>> RedisStore::open(RedisOptions options, Loop&
 }
 
 RedisStore::RedisStore(RedisOptions options, std::unique_ptr<Client> client, Loop& loop,
-                       const Clock& clock)
+                       const Clock& clock, Log& log)
     : options_(std::move(options)),
       loop_(loop),
+      log_(log),
       clock_(clock),
       opened_(clock.monotonic()),
       self_(std::make_shared<RedisStore*>(this)),

@@ -6,7 +6,9 @@
 // the server is told to make it: with `appendfsync always`, on disk.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,12 @@
 namespace fairlead::store::redis {
 
 struct Places;
+
+// Something in Redis that others wrote, or a later program: it is passed over, and hides no other.
+struct Unreadable {
+  std::string name;
+  std::string error;
+};
 
 // What an acknowledgement of the server is worth.
 struct ServerSettings {
@@ -96,7 +104,8 @@ class RedisStore final : public Store {
   uint64_t deaths() const { return view_.deaths(); }
 
  private:
-  RedisStore(RedisOptions options, std::unique_ptr<Client> client, Loop& loop, const Clock& clock);
+  RedisStore(RedisOptions options, std::unique_ptr<Client> client, Loop& loop, const Clock& clock,
+             Log& log);
 
   Command script(Script script) const { return client_->script(static_cast<size_t>(script)); }
   template <class T, class Parse>
@@ -108,6 +117,8 @@ class RedisStore final : public Store {
   Command apply_command(Change& change) const;
   void add_more(Command& apply, Change& change, const Places& places) const;
   Answer<Page> scan_members(Query query);
+  void tell_unreadable(const std::vector<Unreadable>& passed);
+  Command look() const;
   void keep_view_fresh();
   Command identify() const;
   void ask_identity();
@@ -116,6 +127,7 @@ class RedisStore final : public Store {
 
   const RedisOptions options_;
   Loop& loop_;
+  Log& log_;
   StoreTime clock_;
   const MonotonicTime opened_;
   View view_;
@@ -127,6 +139,9 @@ class RedisStore final : public Store {
     int64_t live_index = 1;
     std::string live_after = "-inf";
   } retired_to_;
+  // Of what is over: how many could not be read the last time.
+  std::map<Query::By, size_t> passed_over_;
+  std::set<std::string> told_unreadable_;
   TimerId view_timer_;
   // What the timer and the client's answers look at first: this may be gone.
   std::shared_ptr<RedisStore*> self_;

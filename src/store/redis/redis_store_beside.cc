@@ -1,4 +1,6 @@
 // What RedisStore keeps beside the jobs: leases, messages, timers, dead letters, blobs, counters.
+#include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "base/limits.h"
@@ -27,6 +29,20 @@ const char* word_of(BreakerEvent event) {
 std::unexpected<Error> too_large(const std::string& key, const Blob& blob) {
   return fail(ErrorCode::kInvalid, fmt::format("a blob has at most {} bytes, {} has {}",
                                                limits::kBlobBytesMax, key, blob.bytes.size()));
+}
+
+// One that cannot be read is shown as such, and can be erased like any other.
+DeadLetter letter_of(const JobId& job, std::string_view text, WallTime at) {
+  auto entry = parse_dead_letter(text);
+  if (entry) {
+    if (entry->job.empty()) entry->job = job;
+    return *std::move(entry);
+  }
+  DeadLetter unreadable;
+  unreadable.job = job;
+  unreadable.reason = entry.error().message;
+  unreadable.created_at = at;
+  return unreadable;
 }
 
 }  // namespace
@@ -125,15 +141,20 @@ Answer<std::vector<StoredMessage>> RedisStore::queued(size_t limit) {
 
 Answer<std::vector<StoredMessage>> RedisStore::ask_messages(const Command& command) {
   using Messages = std::vector<StoredMessage>;
-  return ask<Messages>(command, [](Reply reply) -> Result<Messages> {
+  return ask<Messages>(command, [self = std::weak_ptr(self_)](Reply reply) -> Result<Messages> {
     Messages found;
+    std::vector<Unreadable> passed;
     for (size_t i = 0; i + 1 < reply.items.size(); i += 2) {
       if (reply.items[i + 1].none()) continue;
       auto message = decode_message(reply.items[i + 1].text);
-      if (!message) return std::unexpected(message.error());
+      if (!message) {
+        passed.push_back({"fairlead:messages " + reply.items[i].text, message.error().message});
+        continue;
+      }
       message->sequence = Sequence(reply.items[i].unsigned_number());
       found.push_back(*std::move(message));
     }
+    if (auto alive = self.lock()) (*alive)->tell_unreadable(passed);
     return found;
   });
 }
@@ -185,11 +206,9 @@ Answer<void> RedisStore::put_dead_letter(DeadLetter entry) {
 
 Answer<std::optional<DeadLetter>> RedisStore::dead_letter(const JobId& job) {
   using Entry = std::optional<DeadLetter>;
-  return ask<Entry>(Command("GET", "dlq:entry:" + job.str()), [](Reply reply) -> Result<Entry> {
+  return ask<Entry>(Command("GET", "dlq:entry:" + job.str()), [job](Reply reply) -> Result<Entry> {
     if (reply.none()) return Entry{};
-    auto entry = parse_dead_letter(reply.text);
-    if (!entry) return std::unexpected(entry.error());
-    return Entry(*std::move(entry));
+    return Entry(letter_of(job, reply.text, {}));
   });
 }
 
@@ -203,9 +222,9 @@ Answer<std::vector<DeadLetter>> RedisStore::dead_letters(std::string cursor, siz
   return ask<Entries>(list, [](Reply reply) -> Result<Entries> {
     Entries entries;
     for (Reply& item : reply.items) {
-      auto entry = parse_dead_letter(item.text);
-      if (!entry) return std::unexpected(entry.error());
-      entries.push_back(*std::move(entry));
+      const double seconds = std::strtod(item.at(1).text.c_str(), nullptr);
+      entries.push_back(letter_of(JobId(item.at(0).text), item.at(2).text,
+                                  wall_time_from_micros(std::llround(seconds * 1e6))));
     }
     return entries;
   });

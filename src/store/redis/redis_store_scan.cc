@@ -94,14 +94,19 @@ std::string bound_of(const Query& query, bool forwards, WallTime now) {
   return is_paged(query.by) ? "+inf" : std::to_string(to_micros(now - query.age));
 }
 
-Result<Page> page_of(Reply& reply, const Walk& walk, const Query& query) {
+Page page_of(Reply& reply, const Walk& walk, const Query& query, std::vector<Unreadable>& passed) {
   Page page;
   std::vector<Reply>& visited = reply.at(0).items;
   page.visited = visited.size();
   for (Reply& one : visited) {
     if (one.at(2).none()) continue;
-    auto found = found_job(JobId(one.at(0).text), std::move(one.at(2)), false);
-    if (!found) return std::unexpected(found.error());
+    if (page.records.size() == query.limit) break;
+    JobId job(one.at(0).text);
+    auto found = found_job(job, std::move(one.at(2)), false);
+    if (!found) {
+      passed.push_back({job.str(), found.error().message});
+      continue;
+    }
     if (walk.live_only && job::is_terminal(found->record.state)) continue;
     if (query.by == By::kRecent && !query.only.takes(found->record)) continue;
     page.records.push_back(std::move(found->record));
@@ -130,12 +135,21 @@ Answer<Page> RedisStore::scan(Query query) {
   add_time(scan, behind ? std::optional(behind->at) : std::nullopt);
   scan.add(behind ? behind->id : std::string());
   scan.add(bound_of(query, walk.forwards, clock_.wall()));
-  scan.add(query.limit);
+  // Those that cannot be read stay in what is over: others are found behind them.
+  const size_t most = std::min(query.limit + passed_over_[query.by], limits::kRedisVisitsMax);
+  scan.add(most);
   const std::vector<std::string> wanted = wanted_fields(query.only);
   add_list(scan, wanted);
-  scan.add(wanted.empty() ? query.limit : std::max(query.limit, limits::kRedisVisitsMax));
-  return ask<Page>(scan, [walk = std::move(walk), query = std::move(query)](Reply reply) {
-    return page_of(reply, walk, query);
+  scan.add(wanted.empty() ? most : std::max(most, limits::kRedisVisitsMax));
+  return ask<Page>(scan, [self = std::weak_ptr(self_), walk = std::move(walk),
+                          query = std::move(query)](Reply reply) {
+    std::vector<Unreadable> passed;
+    Page page = page_of(reply, walk, query, passed);
+    if (auto alive = self.lock()) {
+      if (!is_paged(query.by)) (*alive)->passed_over_[query.by] = passed.size();
+      (*alive)->tell_unreadable(passed);
+    }
+    return Result<Page>(std::move(page));
   });
 }
 
@@ -161,12 +175,16 @@ std::vector<Member> page_of_members(Reply& reply, const Query& query) {
   return members;
 }
 
-Result<Page> page_of_records(Reply& reply, const std::vector<Member>& members, bool live_only,
-                             size_t limit) {
+Page page_of_records(Reply& reply, const std::vector<Member>& members, bool live_only, size_t limit,
+                     std::vector<Unreadable>& passed) {
   Page page;
   for (Reply& item : reply.items) {
-    auto found = found_job(JobId(item.at(0).text), std::move(item.at(1)), false);
-    if (!found) return std::unexpected(found.error());
+    JobId job(item.at(0).text);
+    auto found = found_job(job, std::move(item.at(1)), false);
+    if (!found) {
+      passed.push_back({job.str(), found.error().message});
+      continue;
+    }
     if (live_only && job::is_terminal(found->record.state)) continue;
     page.records.push_back(std::move(found->record));
   }
@@ -199,14 +217,27 @@ Answer<Page> RedisStore::scan_members(Query query) {
     records.add(found.size());
     for (const Member& member : found) records.add(member.id);
     (*alive)->client_->call(records,
-                            [found = std::move(found), trace, limit = query.limit,
+                            [self, found = std::move(found), trace, limit = query.limit,
                              completer = std::move(completer)](Result<Reply> second) mutable {
                               if (!second)
                                 return completer.complete(std::unexpected(second.error()));
-                              completer.complete(page_of_records(*second, found, !trace, limit));
+                              std::vector<Unreadable> passed;
+                              Page page = page_of_records(*second, found, !trace, limit, passed);
+                              if (auto store = self.lock()) (*store)->tell_unreadable(passed);
+                              completer.complete(std::move(page));
                             });
   });
   return answer;
+}
+
+// Each is told of once, or again after many others.
+void RedisStore::tell_unreadable(const std::vector<Unreadable>& passed) {
+  for (const Unreadable& one : passed) {
+    if (told_unreadable_.size() >= limits::kRedisUnreadableRemembered) told_unreadable_.clear();
+    if (!told_unreadable_.insert(one.name).second) continue;
+    log_.error("passed over what cannot be read in Redis",
+               {{"name", one.name}, {"error", one.error}});
+  }
 }
 
 Answer<size_t> RedisStore::retire(WallTime now, size_t limit) {

@@ -48,7 +48,7 @@ end
 
 local function is_wanted(id)
   for i = 1, #wanted, 2 do
-    if call('HGET', META .. id, wanted[i]) ~= wanted[i + 1] then return false end
+    if fields_of(META .. id, wanted[i])[1] ~= wanted[i + 1] then return false end
   end
   return true
 end
@@ -79,17 +79,18 @@ local live_before, live_index, live_after = take(), tonumber(take()), take()
 local gone = 0
 
 local function retire(id, index)
-  local job = call('HMGET', META .. id, 'state', 'updated_at', 'trace_id')
+  local job = fields_of(META .. id, 'state', 'updated_at', 'trace_id', 'worker_id')
   call('ZREM', index, id)
   -- One that has changed since stands in another index, or there by a later time.
   if job[1] and (index_of(job[1]) ~= index
-                 or tonumber(job[2] or '0') > tonumber(ended_before)) then
+                 or (tonumber(job[2] or '') or 0) > tonumber(ended_before)) then
     return
   end
   call('DEL', META .. id, 'job:state:' .. id, 'job:req:' .. id, 'job:result_ptr:' .. id,
     'job:events:' .. id, 'job:decisions:' .. id, 'job:' .. id .. ':output_decision')
   call('ZREM', 'job:recent', id)
   if job[3] then call('SREM', 'trace:' .. job[3], id) end
+  if job[4] then call('ZREM', 'worker:jobs:' .. job[4], id) end
 end
 
 for _, state in ipairs(ENDED) do

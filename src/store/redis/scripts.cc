@@ -25,6 +25,11 @@ local function whole(number) return string.format('%.0f', number) end
 -- A Redis that is full refuses what needs memory, unless a script has written something before that
 -- needs none. What moves, ends or keeps alive what is there begins with this; new work does not.
 local function go_on_when_full() call('DEL', 'fairlead:none') end
+-- Fields of a job. Where something else than a job lies there is none.
+local function fields_of(...)
+  local fields = redis.pcall('HMGET', ...)
+  return fields.err and {} or fields
+end
 
 local META = 'job:meta:'
 local LEASE = 'cordum:scheduler:job:'
@@ -130,7 +135,7 @@ repeat
   local page = call('SSCAN', set, cursor, 'COUNT', 500)
   cursor = page[1]
   for _, id in ipairs(page[2]) do
-    local times = call('HMGET', META .. id, 'updated_at', 'fl_created')
+    local times = fields_of(META .. id, 'updated_at', 'fl_created')
     local at = by_creation and times[2] or times[1]
     if at then
       found[#found + 1] = id
@@ -203,7 +208,7 @@ for place, state in ipairs(LIVE) do
   local page = call('ZRANGE', index, 0, most - 1, 'WITHSCORES')
   if #page == 2 * most and call('ZCARD', index) > most then complete = 0 end
   for i = 1, #page, 2 do
-    local of = call('HMGET', META .. page[i], 'topic', 'tenant')
+    local of = fields_of(META .. page[i], 'topic', 'tenant')
     local topic, tenant = of[1] or '', of[2] or ''
     local name = #topic .. ' ' .. topic .. tenant
     local queue = queues[name]
@@ -332,9 +337,9 @@ while #found < limit do
   local jobs = call('ZREVRANGE', 'dlq:index', from, from + limit - #found - 1)
   if #jobs == 0 then break end
   for _, job in ipairs(jobs) do
-    local entry = call('GET', 'dlq:entry:' .. job)
+    local entry = redis.pcall('GET', 'dlq:entry:' .. job)
     if entry then
-      found[#found + 1] = entry
+      found[#found + 1] = {job, call('ZSCORE', 'dlq:index', job), type(entry) == 'string' and entry}
       from = from + 1
     else
       call('ZREM', 'dlq:index', job)

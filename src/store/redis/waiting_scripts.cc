@@ -47,8 +47,9 @@ end
 const char kClaimPart[] = R"lua(
 local function unclaim(id, next_try)
   if call('ZREM', CLAIMS, id) == 0 then return end
-  local places = call('HGET', META .. id, 'fl_places')
-  local class = places and cmsgpack.unpack(places)[CLASS]
+  local packed = fields_of(META .. id, 'fl_places')[1]
+  local places = packed and read_places(packed)
+  local class = places and places[CLASS]
   local place = class and class ~= '' and call('ZSCORE', CLAIMED .. class, id)
   if not place then return end
   call('ZREM', CLAIMED .. class, id)
