@@ -38,8 +38,7 @@ Result<std::unique_ptr<RedisStore>> RedisStore::open(RedisOptions options, Loop&
     return std::unexpected(identity.error());
   }
   store->take_identity(identity);
-  auto counts =
-      store->client_->ask_and_wait(store->script(Script::kView), limits::kRedisConnectWait);
+  auto counts = store->client_->ask_and_wait(store->look(), limits::kRedisConnectWait);
   if (!counts) return std::unexpected(counts.error());
   store->view_.read(*std::move(counts));
   store->keep_view_fresh();
@@ -88,9 +87,16 @@ void RedisStore::take_identity(const Result<Reply>& reply) {
   if (!reply->none()) rewound_at_ = std::max(rewound_at_, wall_time_from_micros(reply->number()));
 }
 
+Command RedisStore::look() const {
+  Command look = script(Script::kView);
+  look.add(view_.cursor());
+  look.add(limits::kRedisClassesRead);
+  return look;
+}
+
 void RedisStore::keep_view_fresh() {
   view_timer_ = loop_.call_at(loop_.now() + limits::kRedisViewEvery, [this] {
-    client_->call(script(Script::kView), [self = std::weak_ptr(self_)](Result<Reply> reply) {
+    client_->call(look(), [self = std::weak_ptr(self_)](Result<Reply> reply) {
       auto alive = self.lock();
       if (!alive) return;
       if (reply) (*alive)->view_.read(*std::move(reply));

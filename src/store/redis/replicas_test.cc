@@ -140,6 +140,32 @@ TEST_F(Replicas, WhatOthersDidIsCountedAfterAWhile) {
   EXPECT_EQ(open()->waiting_in("class"), 1u);
 }
 
+TEST_F(Replicas, CountsOfClassesWithoutNumberAreReadFewAtATime) {
+  constexpr int kClasses = 3000;
+  cluster::RedisServerProcess::Words count{"HSET", "fairlead:class:counts"};
+  for (int i = 0; i < kClasses; ++i) {
+    count.insert(count.end(), {"class-" + std::to_string(i), "2"});
+  }
+  server().ask(count);
+  auto known = [](const RedisStore& store) {
+    int classes = 0;
+    for (int i = 0; i < kClasses; ++i)
+      classes += store.waiting_in("class-" + std::to_string(i)) == 2;
+    return classes;
+  };
+  auto third = open();
+  EXPECT_LT(known(*third), kClasses) << "not all at once";
+  auto look = [&] {
+    loop_.advance(limits::kRedisViewEvery);
+    loop_.run_until([&] { return third->outstanding() == 0; });
+  };
+  for (int looks = 0; looks < 10 && known(*third) < kClasses; ++looks) look();
+  EXPECT_EQ(known(*third), kClasses);
+  server().ask({"DEL", "fairlead:class:counts"});
+  for (int looks = 0; looks < 10 && known(*third) > 0; ++looks) look();
+  EXPECT_EQ(known(*third), 0) << "those that are gone are forgotten";
+}
+
 TEST_F(Replicas, EveryReplicaLearnsThatOneOfThemDied) {
   auto settled = [&] { return store_->outstanding() == 0 && other_->outstanding() == 0; };
   // Both look once more, and know the same.

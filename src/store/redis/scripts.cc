@@ -196,7 +196,9 @@ for _, replica in ipairs(call('SMEMBERS', REPLICAS)) do
     call('INCR', 'fairlead:deaths')
   end
 end
-return {counts, call('HGETALL', CLASS_COUNTS), call('GET', 'fairlead:deaths')}
+-- However many classes there are, some of them.
+local classes = call('HSCAN', CLASS_COUNTS, take(), 'COUNT', take())
+return {counts, classes[2], call('GET', 'fairlead:deaths'), classes[1]}
 )lua";
 
 // The live jobs of each topic and tenant, of each state the longest unmoved ones, up to a limit.

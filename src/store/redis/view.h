@@ -1,6 +1,7 @@
 // What a replica knows without asking: how many jobs are in each state and wait in each class, and
 // how many replicas have died. Its own commits move the counts; those of others are seen when all
-// are read again.
+// are read again. Of classes without number some are read at a time: a count may then be as old as
+// a round through all of them.
 #pragma once
 
 #include <array>
@@ -16,8 +17,9 @@ namespace fairlead::store::redis {
 
 class View {
  public:
-  // All counts, as the script of that name tells them.
+  // Counts, as the script of that name tells them from cursor() on.
   void read(Reply reply);
+  const std::string& cursor() const { return cursor_; }
   // A commit of ours: from nothing when it made the job, and to no class but "".
   void move(std::optional<job::State> from, job::State to, const std::string& old_class,
             const std::string& new_class);
@@ -28,7 +30,11 @@ class View {
 
  private:
   std::array<size_t, job::kAllStates.size()> jobs_{};
-  std::map<std::string, size_t, std::less<>> waiting_;
+  using Counts = std::map<std::string, size_t, std::less<>>;
+
+  Counts waiting_;
+  Counts round_;  // those of the round that is under way
+  std::string cursor_ = "0";
   uint64_t deaths_ = 0;
 };
 
