@@ -21,7 +21,7 @@ namespace fairlead::bench {
 namespace {
 
 constexpr int kRuns = 100;
-// What was promised. Others use the machine too: the best is what the program needs.
+// What was promised.
 constexpr double kMillisMax = 20;
 
 double run_once(std::vector<std::string> words) {
@@ -52,7 +52,7 @@ void run_case(BenchReport& report, const std::string& name, std::vector<std::str
   const double median = percentile(millis, 0.5);
   report.add("start", name, median, "ms",
              {{"best_ms", best}, {"p99_ms", percentile(millis, 0.99)}});
-  check(best < kMillisMax, "the command line starts at once");
+  check(median < kMillisMax, "the command line starts at once");
 }
 
 }  // namespace
