@@ -300,8 +300,16 @@ inline constexpr int64_t kAckPendingMax = 50'000;
 // A message on which we work for long is not given to others: the server is told this often in the
 // time after which it would be. A third of it may pass unnoticed.
 inline constexpr int kProgressTellingsPerAckWait = 4;
-// Answers that are said again when their message comes again, and over a new connection.
-inline constexpr size_t kAnsweredRemembered = 16'384;
+// How often replicas look for messages that nobody answered, and for how long one must have been
+// delivered: within their sum, and what it takes to see that a replica is dead, they are taken over.
+inline constexpr Duration kRecoverEvery = 1s;
+inline constexpr Duration kRecoverAfter = 5s;
+// Answers that are said again when their message comes again: those of the time in which it may be
+// looked for, by a replica that takes this many a second.
+inline constexpr size_t kAnswersPerSecond = 12'000;
+inline constexpr size_t kAnsweredRemembered = 131'072;
+// The last of them, said again over a new connection.
+inline constexpr size_t kAnswersSaidAgain = 16'384;
 // How often streams and consumers are looked after: others may take them away.
 inline constexpr Duration kConsumerCheckEvery = 5s;
 // Of a stream, the last messages among which one is looked for: a minute of dispatches of a busy
@@ -311,6 +319,9 @@ inline constexpr uint64_t kLookupSequences = 262'144;
 // wait to be handled; how often the latter is looked at.
 inline constexpr size_t kRecoveryBatch = 256;
 inline constexpr Duration kRecoveryPause = 5ms;
+// Questions to a stream that are under way together, and the bytes read by them that are held.
+inline constexpr size_t kRecoveryQuestions = 64;
+inline constexpr size_t kRecoveryBytes = 16 << 20;
 
 // --- Edges: what clients from outside may do -----------------------------------------------------
 // Connections of one listener; each costs about two kilobytes while it is idle.
@@ -419,6 +430,11 @@ static_assert(kClientUnsentBytesMax > 2 * kPacketBytesMax, "one message always f
 static_assert(kGroupBytesMax > kPacketBytesMax, "one message always fits");
 static_assert(kPublishBytesInFlightMax > kPacketBytesMax, "one message always fits");
 static_assert(kNoRespondersRetriesMax * kNoRespondersRetry < kNatsAnswerWait);
+static_assert(kAnsweredRemembered > kAnswersPerSecond * ((2 * kRecoverAfter) / 1s) &&
+                  kAnsweredRemembered > kAnswersSaidAgain,
+              "a replica knows what it answered when it looks for what nobody did");
+static_assert(kAliveTtl + kRecoverAfter + 2 * kRecoverEvery < 15s,
+              "the messages of a dead replica move within 15 s");
 static_assert(kUndoneBytesMax > kPacketBytesMax && kUnsentBytesMax > 2 * kPacketBytesMax,
               "one message always passes an edge");
 static_assert(kUnsentBytesMax >= 2 * kBlobBytesMax && kUndoneBytesOfAllMax > 2 * kBlobBytesMax,

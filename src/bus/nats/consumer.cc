@@ -1,6 +1,7 @@
 #include "bus/nats/consumer.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -198,15 +199,20 @@ void Consumer::settle(const Entry& entry, bool acked) {
   group_->discharge(entry);
   std::optional<InHands> held = let_go(entry);
   if (!held) return;
-  const uint64_t number = entry.envelope->sequence.value();
-  if (answered_.insert_or_assign(number, Answered{held->stored_at, acked}).second) {
-    answered_order_.push_back(number);
-  }
-  if (answered_order_.size() > limits::kAnsweredRemembered) {
-    answered_.erase(answered_order_.front());
-    answered_order_.pop_front();
-  }
+  remember(entry.envelope->sequence.value(), {held->stored_at, acked});
   (void)say(held->ack_subject, acked ? kAck : kTerminate);
+}
+
+void Consumer::remember(uint64_t number, Answered answer) {
+  if (answered_.insert_or_assign(number, answer).second) answered_order_.push_back(number);
+  if (answered_order_.size() <= limits::kAnsweredRemembered) return;
+  answered_.erase(answered_order_.front());
+  answered_order_.pop_front();
+}
+
+void Consumer::answered_elsewhere(Sequence sequence, WallTime stored_at) {
+  remember(sequence.value(), {stored_at, true});
+  answer_again(sequence);
 }
 
 std::optional<Consumer::InHands> Consumer::let_go(const Entry& entry) {
@@ -260,13 +266,19 @@ Task<void> Consumer::connected() {
   if (answered_order_.empty()) co_return;
   // A server that crashed may have lost the stream's end: while the last of the messages is there,
   // so are those before it.
-  const uint64_t last = *std::ranges::max_element(answered_order_);
+  const auto older =
+      answered_order_.size() - std::min(answered_order_.size(), limits::kAnswersSaidAgain);
+  const std::vector<uint64_t> latest(answered_order_.begin() + static_cast<ptrdiff_t>(older),
+                                     answered_order_.end());
+  const uint64_t last = *std::ranges::max_element(latest);
   Result<ApiAnswer> answer =
       co_await plugs_.api.call("STREAM.MSG.GET." + stream_, boost::json::object{{"seq", last}});
   if (!answer || answer->error) co_return;
   std::optional<StoredMessage> message = read_stored_message(answer->body);
   if (!message || knows(message->sequence, message->stored_at) != Knowledge::kAnswered) co_return;
-  for (uint64_t number : answered_order_) answer_again(Sequence(number));
+  for (uint64_t number : latest) {
+    if (answered_.contains(number)) answer_again(Sequence(number));
+  }
 }
 
 // --- While they are here -------------------------------------------------------------------------

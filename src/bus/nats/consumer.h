@@ -94,6 +94,8 @@ class Consumer {
   Knowledge knows(Sequence sequence, WallTime stored_at) const;
   // Says again what was said. REQUIRES: knows() is kAnswered.
   void answer_again(Sequence sequence);
+  // It was acknowledged by somebody, or should have been: says so. REQUIRES: knows() is kNothing.
+  void answered_elsewhere(Sequence sequence, WallTime stored_at);
   size_t in_hands() const { return in_hands_.size(); }
 
   // As bus::Delivery::mark.
@@ -124,6 +126,7 @@ class Consumer {
   void admit(StoredMessage message, std::string ack_subject, uint32_t deliveries_before);
   bool say(std::string_view ack_subject, std::string_view what);
   void settle(const Entry& entry, bool acked);
+  void remember(uint64_t number, Answered answer);
   // Out of our hands; nothing if the stream began anew and this is none of its messages.
   std::optional<InHands> let_go(const Entry& entry);
   void nak(const Entry& entry, Duration delay);

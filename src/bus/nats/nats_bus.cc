@@ -252,10 +252,11 @@ const Consumer* NatsBus::consumer(std::string_view subject, std::string_view que
   return found == consumers_.end() ? nullptr : found->get();
 }
 
-Recovery NatsBus::recovery(std::string_view subject, std::string_view queue) {
+Recovery NatsBus::recovery(std::string_view subject, std::string_view queue,
+                           AskProcessed processed) {
   const Consumer* found = consumer(subject, queue);
   check(found != nullptr, "what is recovered is bound");
-  return Recovery(plugs_.loop, api_, *find_consumer(*found->group()));
+  return Recovery(plugs_.loop, api_, *find_consumer(*found->group()), std::move(processed));
 }
 
 Consumer* NatsBus::find_consumer(const Group& group) {

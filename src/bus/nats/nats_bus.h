@@ -111,8 +111,8 @@ class NatsBus final : public Bus, private GroupServer::Owner {
   // nullptr: not bound.
   const Consumer* consumer(std::string_view subject, std::string_view queue) const;
   // What reads the unanswered messages of a bound durable (recovery.h); it must not outlive the
-  // bus. REQUIRES: bound.
-  Recovery recovery(std::string_view subject, std::string_view queue);
+  // bus. Without `processed` handlers are asked about every one. REQUIRES: bound.
+  Recovery recovery(std::string_view subject, std::string_view queue, AskProcessed processed = {});
 
  private:
   using GroupPtr = std::shared_ptr<Group>;

@@ -22,16 +22,9 @@ Task<Result<Recovered>> Recovery::run(Duration delivered_for) {
   while (true) {
     read_to_ = std::max(read_to_, state->ack_floor);
     if (read_to_ >= last) break;
-    for (size_t count = 0; count < limits::kRecoveryBatch && read_to_ < last; ++count) {
-      Result<std::optional<StoredMessage>> message = co_await next_from(read_to_ + 1);
-      if (!message) co_return std::unexpected(message.error());
-      if (!*message || (*message)->sequence.value() > last) {
-        read_to_ = last;
-        break;
-      }
-      read_to_ = (*message)->sequence.value();
-      take(**std::move(message), *state, total);
-    }
+    auto messages = co_await read_on(last, total);
+    if (!messages) co_return std::unexpected(messages.error());
+    co_await take_all(*std::move(messages), *state, total);
     // The floor rises as messages are answered, and who reads faster than it handles waits.
     while (consumer_.group()->waiting() > limits::kRecoveryBatch) {
       if (!co_await loop_.delay(limits::kRecoveryPause)) {
@@ -78,18 +71,94 @@ uint64_t Recovery::delivered_by(MonotonicTime then) {
   return delivered;
 }
 
-Task<Result<std::optional<StoredMessage>>> Recovery::next_from(uint64_t sequence) {
+Future<Result<ApiAnswer>> Recovery::ask_next(uint64_t sequence) {
   const boost::json::object question{{"seq", sequence}, {"next_by_subj", consumer_.subject()}};
-  Result<ApiAnswer> answer = co_await api_.call("STREAM.MSG.GET." + consumer_.stream(), question);
-  if (!answer) co_return std::unexpected(answer.error());
-  if (answer->failed_with(ApiError::kNoMessage)) co_return std::optional<StoredMessage>{};
-  if (answer->error) co_return fail(ErrorCode::kUnavailable, answer->error->description);
-  std::optional<StoredMessage> message = read_stored_message(answer->body);
-  if (!message) co_return fail(ErrorCode::kCorrupt, "a message of the stream is not readable");
-  co_return message;
+  return api_.call("STREAM.MSG.GET." + consumer_.stream(), question);
 }
 
-void Recovery::take(StoredMessage message, const State& state, Recovered& total) {
+// One that cannot be read is passed over: those behind it are waited for.
+Result<Recovery::Next> Recovery::read_next(Result<ApiAnswer> answer, uint64_t asked) {
+  if (!answer && answer.error().code == ErrorCode::kCorrupt) return Next{asked, std::nullopt};
+  if (!answer) return std::unexpected(answer.error());
+  if (answer->failed_with(ApiError::kNoMessage)) return Next{};
+  if (answer->error) return fail(ErrorCode::kUnavailable, answer->error->description);
+  std::optional<StoredMessage> message = read_stored_message(answer->body);
+  if (!message) return Next{std::max(asked, number_at(answer->body, "message.seq")), std::nullopt};
+  return Next{message->sequence.value(), std::move(message)};
+}
+
+Task<Result<std::vector<StoredMessage>>> Recovery::read_on(uint64_t last, Recovered& total) {
+  std::vector<StoredMessage> found;
+  // Where the first one is tells how much there is to pass over.
+  Result<Next> first = read_next(co_await ask_next(read_to_ + 1), read_to_ + 1);
+  if (!first) co_return std::unexpected(first.error());
+  if (first->sequence == 0 || first->sequence > last) {
+    read_to_ = last;
+    co_return found;
+  }
+  const uint64_t from = first->sequence;
+  uint64_t to = std::min(last, from - 1 + window_ * limits::kRecoveryQuestions);
+  std::vector<Window> windows;
+  for (uint64_t next = from; next <= to; next += window_) {
+    windows.push_back({next, std::min(next + window_ - 1, to)});
+  }
+  size_t bytes = 0;
+  uint64_t unreadable = 0;
+  while (!windows.empty()) {
+    std::vector<Future<Result<ApiAnswer>>> answers;
+    answers.reserve(windows.size());
+    for (const Window& window : windows) answers.push_back(ask_next(window.next));
+    for (size_t i = 0; i < windows.size(); ++i) {
+      Result<Next> next = read_next(co_await std::move(answers[i]), windows[i].next);
+      if (!next) co_return std::unexpected(next.error());
+      const bool inside = next->sequence != 0 && next->sequence <= windows[i].last;
+      windows[i].next = inside ? next->sequence + 1 : windows[i].last + 1;
+      if (!inside) continue;
+      unreadable += !next->message;
+      if (!next->message) continue;
+      bytes += next->message->payload.size() + next->message->headers.size();
+      found.push_back(*std::move(next->message));
+    }
+    std::erase_if(windows, [](const Window& window) { return window.next > window.last; });
+    if (bytes > limits::kRecoveryBytes && !windows.empty()) {
+      // Those behind the first gap are read again.
+      to = windows.front().next - 1;
+      std::erase_if(found, [to](const auto& message) { return message.sequence.value() > to; });
+      break;
+    }
+  }
+  std::ranges::sort(found, {}, &StoredMessage::sequence);
+  total.unreadable += unreadable;
+  const uint64_t thickness = std::max<uint64_t>(1, (to - from + 1) / (found.size() + 1));
+  window_ = std::clamp(kWindowMin * thickness, kWindowMin, kWindowMax);
+  read_to_ = to;
+  co_return found;
+}
+
+Task<void> Recovery::take_all(std::vector<StoredMessage> messages, const State& state,
+                              Recovered& total) {
+  std::vector<std::string> marks;
+  std::vector<std::optional<size_t>> places(messages.size());  // in what is asked
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const StoredMessage& message = messages[i];
+    if (consumer_.knows(message.sequence, message.stored_at) != Consumer::Knowledge::kNothing) {
+      continue;
+    }
+    places[i] = marks.size();
+    marks.push_back(consumer_.mark_of(message.sequence, message.stored_at));
+  }
+  // A store that does not tell is no reason to wait: handlers can tell a repeat.
+  std::vector<bool> processed(marks.size());
+  if (processed_ && !marks.empty()) {
+    Result<std::vector<bool>> told = co_await processed_(std::move(marks));
+    if (told && told->size() == processed.size()) processed = *std::move(told);
+  }
+  for (size_t i = 0; i < messages.size(); ++i) {
+    take(std::move(messages[i]), places[i] && processed[*places[i]], state, total);
+  }
+}
+
+void Recovery::take(StoredMessage message, bool processed, const State& state, Recovered& total) {
   ++total.read;
   switch (consumer_.knows(message.sequence, message.stored_at)) {
     case Consumer::Knowledge::kInHands:
@@ -99,9 +168,14 @@ void Recovery::take(StoredMessage message, const State& state, Recovered& total)
       ++total.said_again;
       return consumer_.answer_again(message.sequence);
     case Consumer::Knowledge::kNothing:
-      ++total.recovered;
-      return consumer_.recovered(std::move(message), state.deliveries);
+      break;
   }
+  if (processed) {
+    ++total.said_again;
+    return consumer_.answered_elsewhere(message.sequence, message.stored_at);
+  }
+  ++total.recovered;
+  consumer_.recovered(std::move(message), state.deliveries);
 }
 
 }  // namespace fairlead::bus::nats

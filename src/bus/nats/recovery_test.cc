@@ -97,6 +97,51 @@ TEST_F(RecoveryTest, LetsNewMessagesThroughWhenADeadProcessHadTakenAllThatMayBeW
   EXPECT_TRUE(loop.run_until([&] { return listener.got.size() == 2058; }));
 }
 
+// It keeps the floor below all that was done since, which a replica that comes later has not seen.
+TEST_F(RecoveryTest, AMessageThatStaysUnansweredHoldsUpNoneOfADeadProcess) {
+  constexpr int kDone = 20'000;
+  auto dead = process();
+  Listener listener;
+  listener.hold = true;
+  auto subscription = consume(*dead, listener);
+  publish(*dead, 0, 1);
+  ASSERT_TRUE(loop.run_until([&] { return listener.got.size() == 1; }));
+  listener.hold = false;
+  for (int first = 1; first < kDone; first += 2000) {
+    publish(*dead, first, 2000);
+    ASSERT_TRUE(
+        loop.run_until([&] { return listener.got.size() == static_cast<size_t>(first + 2000); }));
+  }
+  std::set<std::string> processed;
+  for (size_t i = 1; i < listener.got.size(); ++i) processed.insert(listener.got[i].mark);
+  listener.hold = true;
+  publish(*dead, kDone + 1, 10);
+  ASSERT_TRUE(loop.run_until([&] { return listener.got.size() == kDone + 11; }));
+  dead->bus.reset();
+
+  auto alive = process();
+  Listener heir;
+  auto takes = consume(*alive, heir);
+  size_t asked = 0;
+  Recovery from_stream = alive->bus->recovery(
+      kSubmitSubject, kSchedulerQueue,
+      [&](const std::vector<std::string>& marks) -> Future<Result<std::vector<bool>>> {
+        ++asked;
+        std::vector<bool> told;
+        for (const std::string& mark : marks) told.push_back(processed.contains(mark));
+        return Result<std::vector<bool>>(std::move(told));
+      });
+  const MonotonicTime before = loop.loop().now();
+  auto recovered = loop.wait(from_stream.run(0s));
+  ASSERT_TRUE(recovered) << recovered.error().message;
+  EXPECT_EQ(recovered->recovered, 11u);
+  EXPECT_TRUE(loop.run_until([&] { return heir.got.size() == 11; }));
+  EXPECT_LT(loop.loop().now() - before, 15s);
+  EXPECT_LT(asked, static_cast<size_t>(kDone) / 100) << "many at once";
+  EXPECT_EQ(heir.got.front().payload, "0");
+  EXPECT_TRUE(everything_is_answered());
+}
+
 TEST_F(RecoveryTest, ReadsNoMessageTwice) {
   die_with(20);
   auto alive = process();
