@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/go_duration.h"
+#include "base/percent.h"
 #include "base/text.h"
 
 namespace fairlead::bus::nats {
@@ -79,14 +80,19 @@ struct UserInfo {
   bool operator==(const UserInfo&) const = default;
 };
 
-std::optional<UserInfo> take_user_info(std::string& url, size_t scheme_bytes) {
+Result<std::optional<UserInfo>> take_user_info(std::string& url, size_t scheme_bytes) {
   const size_t at = url.rfind('@');
   if (at == std::string::npos || at < scheme_bytes) return std::nullopt;
   const std::string info = url.substr(scheme_bytes, at - scheme_bytes);
   url.erase(scheme_bytes, at + 1 - scheme_bytes);
   const size_t colon = info.find(':');
-  if (colon == std::string::npos) return UserInfo{.token = info};
-  return UserInfo{.user = info.substr(0, colon), .password = info.substr(colon + 1)};
+  auto first = percent_decoded(info.substr(0, colon));
+  auto password = percent_decoded(colon == info.npos ? "" : info.substr(colon + 1));
+  if (!first || !password) {
+    return Environment::wrong("NATS_URL", "has a '%' that stands for nothing: write %25 for it");
+  }
+  if (colon == info.npos) return UserInfo{.token = *std::move(first)};
+  return UserInfo{.user = *std::move(first), .password = *std::move(password)};
 }
 
 Result<void> read_servers(const Environment& environment, Settings& settings) {
@@ -111,10 +117,11 @@ Result<void> read_servers(const Environment& environment, Settings& settings) {
     with_tls += tls;
     const size_t scheme_bytes = (tls ? kTlsScheme : kPlainScheme).size();
     auto info = take_user_info(url, scheme_bytes);
-    if (info && user && *info != *user) {
+    if (!info) return std::unexpected(info.error());
+    if (*info && user && **info != *user) {
       return Environment::wrong("NATS_URL", "names two users; all servers are asked as one");
     }
-    if (info) user = std::move(info);
+    if (*info) user = *std::move(info);
     if (url.size() == scheme_bytes) return Environment::wrong("NATS_URL", "has no host");
     settings.servers.push_back(std::move(url));
   }

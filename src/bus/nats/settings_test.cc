@@ -96,6 +96,15 @@ TEST(NatsSettings, TakeTheFirstWayToSayWhoWeAre) {
   EXPECT_EQ(read_settings({{"NATS_URL", "nats://token@host:1"}})->token, "token");
 }
 
+TEST(NatsSettings, ReadWhoWeAreFromAUrlAsUrlsWriteIt) {
+  auto by_user = read_settings({{"NATS_URL", "nats://us%2Fer:p%40ss%3Aword@host:1"}});
+  ASSERT_TRUE(by_user) << by_user.error().message;
+  EXPECT_EQ(by_user->user, "us/er");
+  EXPECT_EQ(by_user->password, "p@ss:word");
+  EXPECT_EQ(read_settings({{"NATS_URL", "nats://to%25ken@host:1"}})->token, "to%ken");
+  EXPECT_THAT(why_not({{"NATS_URL", "nats://user:100%@host:1"}}), HasSubstr("write %25"));
+}
+
 TEST(NatsSettings, HonourTlsVariablesOnlyForTlsUrls) {
   Environment environment{{"NATS_URL", "tls://host:1"},  {"NATS_TLS_CA", "ca.pem"},
                           {"NATS_TLS_CERT", "cert.pem"}, {"NATS_TLS_KEY", "key.pem"},

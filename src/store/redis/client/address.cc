@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/limits.h"
+#include "base/percent.h"
 #include "base/text.h"
 
 namespace fairlead::store::redis {
@@ -35,24 +36,6 @@ std::optional<Number> parse_number(std::string_view text) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return number;
-}
-
-std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    unsigned byte = 0;
-    const char* digits = text.data() + i + 1;
-    if (i + 2 >= text.size() || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) {
-      return std::nullopt;
-    }
-    out += static_cast<char>(byte);
-    i += 2;
-  }
-  return out;
 }
 
 // "host", "host:port", "[::1]:port".
