@@ -36,6 +36,7 @@ struct Client::Waiter {
   std::mutex mutex;
   std::condition_variable changed;
   bool connected = false;
+  uint64_t connection = 0;
   std::optional<Error> error;
   uint64_t awaited = 0;
   std::optional<Result<Reply>> answer;
@@ -74,16 +75,17 @@ Client::Client(ClientOptions options, Loop& loop, Log& log)
       }
     });
   };
-  listener.changed = [&loop, self = std::weak_ptr(self_),
-                      waiter = waiter_](std::optional<Error> lost) {
+  listener.changed = [&loop, self = std::weak_ptr(self_), waiter = waiter_](
+                         std::optional<Error> lost, uint64_t connection) {
     {
       std::lock_guard lock(waiter->mutex);
       waiter->connected = !lost;
+      waiter->connection = connection;
       waiter->error = lost;
     }
     waiter->changed.notify_all();
-    loop.post([self, lost = std::move(lost)]() mutable {
-      if (auto alive = self.lock()) (*alive)->tell(std::move(lost));
+    loop.post([self, lost = std::move(lost), connection]() mutable {
+      if (auto alive = self.lock()) (*alive)->tell(std::move(lost), connection);
     });
   };
   connection_ = std::make_unique<Connection>(
@@ -104,6 +106,7 @@ Result<void> Client::wait_until_connected(Duration patience) {
   });
   if (waiter_->connected) {
     lost_.reset();
+    connection_known_ = waiter_->connection;
     return {};
   }
   if (waiter_->error) return std::unexpected(*waiter_->error);
@@ -118,7 +121,7 @@ Result<Reply> Client::ask_and_wait(const Command& command, Duration patience) {
   waiter_->awaited = call.number;
   std::vector<Call> calls;
   calls.push_back(std::move(call));
-  connection_->take(std::move(calls));
+  connection_->take(std::move(calls), waiter_->connection);
   waiter_->changed.wait_for(lock, patience, [this] { return waiter_->answer.has_value(); });
   if (!waiter_->answer) return fail(ErrorCode::kUnavailable, shown_ + " does not answer");
   waiter_->awaited = 0;
@@ -153,7 +156,7 @@ Command Client::script(size_t index) const {
 
 void Client::hand_over() {
   if (turn_->calls.empty()) return;
-  connection_->take(std::exchange(turn_->calls, {}));
+  connection_->take(std::exchange(turn_->calls, {}), connection_known_);
 }
 
 void Client::complete(uint64_t number, Result<Reply> answer) {
@@ -165,7 +168,9 @@ void Client::complete(uint64_t number, Result<Reply> answer) {
   done(std::move(answer));
 }
 
-void Client::tell(std::optional<Error> lost) {
+void Client::tell(std::optional<Error> lost, uint64_t connection) {
+  hand_over();  // they were meant for the one before
+  connection_known_ = connection;
   if (lost) {
     // Told once for each reason: it is tried again several times a second.
     if (!lost_ || lost_->message != lost->message) {

@@ -54,7 +54,8 @@ class Client {
   // Calls and waits likewise, for use before the loop runs.
   Result<Reply> ask_and_wait(const Command& command, Duration patience);
 
-  // Whoever is told of a new connection makes the first calls on it.
+  // Whoever is told of a new connection makes the first calls on it: nothing that was called before
+  // goes over it.
   void on_connected(std::function<void()> told) { on_connected_ = std::move(told); }
 
   void call(const Command& command, Done done);
@@ -77,7 +78,7 @@ class Client {
 
   void hand_over();
   void complete(uint64_t number, Result<Reply> answer);
-  void tell(std::optional<Error> lost);
+  void tell(std::optional<Error> lost, uint64_t connection);
 
   Loop& loop_;
   Log& log_;
@@ -88,6 +89,7 @@ class Client {
   uint64_t last_ = 0;
   bool hand_over_posted_ = false;
   std::optional<Error> lost_;
+  uint64_t connection_known_ = 0;  // what is called is meant for this one
   std::function<void()> on_connected_ = [] {};
   std::shared_ptr<Waiter> waiter_;
 

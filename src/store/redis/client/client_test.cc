@@ -127,6 +127,25 @@ TEST_F(ClientTest, WhatWasSentWhenTheServerDiesIsUnknownAndLaterCallsAreUnavaila
   EXPECT_EQ(loop_.wait(echo("again")), "again");
 }
 
+// Nobody has looked yet whether it is the same server, and has what it had.
+TEST_F(ClientTest, WhatWasCalledForALostConnectionIsNotDoneOnTheNext) {
+  open();
+  ASSERT_EQ(ask(Command("SET", "k", "before")), "OK");
+  server_.ask({"CLIENT", "KILL", "TYPE", "normal"});
+  // It connects again by itself, while the loop is busy and hears nothing of it.
+  server_.ask_until({"INFO", "commandstats"}, "cmdstat_role:calls=2");
+  server_.ask_until({"CLIENT", "LIST"}, "name=fairlead");
+  auto early = send(Command("SET", "k", "early"));
+  std::optional<Result<std::string>> told;
+  Nursery nursery;
+  auto keep = [&](Future<Result<std::string>> answer) -> Task<void> { told = co_await answer; };
+  client_->on_connected([&] { nursery.spawn(keep(send(Command("GET", "k")))); });
+  EXPECT_EQ(loop_.wait(std::move(early)).error().code, ErrorCode::kUnavailable);
+  loop_.run_until([&] { return told.has_value(); });
+  EXPECT_EQ(*told, "before") << "the first call on it";
+  EXPECT_EQ(ask(Command("SET", "k", "after")), "OK");
+}
+
 TEST_F(ClientTest, AServerThatDoesNotAnswerIsLeftAfterATime) {
   open(server_.url(), {}, 200ms);
   ASSERT_TRUE(connected_);

@@ -54,9 +54,9 @@ Connection::~Connection() {
   thread_.join();
 }
 
-void Connection::take(std::vector<Call> calls) {
-  asio::post(context_, [this, calls = std::move(calls)]() mutable {
-    if (!connected_) {
+void Connection::take(std::vector<Call> calls, uint64_t connection) {
+  asio::post(context_, [this, calls = std::move(calls), connection]() mutable {
+    if (!connected_ || connection != connections_) {
       for (Call& call : calls) answer(call.number, std::unexpected(last_error_));
       return deliver();
     }
@@ -79,7 +79,7 @@ asio::awaitable<void> Connection::run() {
     if (std::exchange(connected_, false)) pause = limits::kReconnectFirst;
     lose(ended.error());
     if (closed_) break;
-    listener_.changed(ended.error());
+    listener_.changed(ended.error(), connections_);
     pause_between_.expires_after(pause);
     co_await pause_between_.async_wait(kToken);
     pause = std::min(pause * 2, limits::kRedisReconnectMax);
@@ -96,7 +96,7 @@ asio::awaitable<Result<void>> Connection::live() {
   if (auto greeted = co_await greet(); !greeted) co_return greeted;
   link_->never_give_up();
   connected_ = true;
-  listener_.changed(std::nullopt);
+  listener_.changed(std::nullopt, ++connections_);
   asio::co_spawn(context_, watch(link_), asio::detached);
   for (;;) {
     Result<Reply> reply = co_await next_reply(*link_, *reader_);

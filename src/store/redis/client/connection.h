@@ -51,8 +51,9 @@ class Connection {
   // Both are called on the connection's thread.
   struct Listener {
     std::function<void(std::vector<Answered>)> answered;
-    // With nothing when there is a connection, else with why there is none.
-    std::function<void(std::optional<Error>)> changed;
+    // With nothing when there is a connection, else with why there is none; and with how many
+    // there were by now.
+    std::function<void(std::optional<Error>, uint64_t connection)> changed;
   };
 
   Connection(Options options, Listener listener);
@@ -62,8 +63,8 @@ class Connection {
   ~Connection();
 
   // Any thread. Each call is answered once: kUnavailable when it was not sent, kUnknown when it was
-  // and the connection died.
-  void take(std::vector<Call> calls);
+  // and the connection died. What was decided on another connection is not sent.
+  void take(std::vector<Call> calls, uint64_t connection);
 
  private:
   enum class Pause { kNone, kLoadScripts, kLeave };
@@ -103,6 +104,7 @@ class Connection {
   Error last_error_;
   Pause pause_ = Pause::kNone;
   bool connected_ = false;
+  uint64_t connections_ = 0;
   bool writing_ = false;
   bool closed_ = false;
   Thread thread_;
