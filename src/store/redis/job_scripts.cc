@@ -193,7 +193,14 @@ if old[FOREIGN] then
   if not ended then call('SADD', 'job:tenant:active:' .. of_tenant, id) end
   if trace ~= '' then call('SADD', 'trace:' .. trace, id) end
 end
-if request ~= '' then call('SET', 'job:req:' .. id, request, 'EX', ENDED_SECONDS) end
+-- Who approves reads it, however late. Otherwise it is for others to look at.
+if request ~= '' and approve == '1' then
+  call('SET', 'job:req:' .. id, request)
+elseif request ~= '' then
+  call('SET', 'job:req:' .. id, request, 'EX', ENDED_SECONDS)
+elseif approve == '1' and from ~= state then
+  call('PERSIST', 'job:req:' .. id)
+end
 
 if old[TENANT_SLOT] ~= tenant then
   if old[TENANT_SLOT] ~= '' then call('SREM', TENANT_SLOTS .. old[TENANT_SLOT], id) end
@@ -232,14 +239,17 @@ if not ended then
 else
   call('SET', 'job:state:' .. id, state, 'EX', ENDED_SECONDS)
   call('EXPIRE', meta, ENDED_SECONDS)
+  if approval then call('EXPIRE', 'job:req:' .. id, ENDED_SECONDS) end
   if result ~= '' then call('SET', 'job:result_ptr:' .. id, result, 'EX', ENDED_SECONDS) end
   if job and not TERMINAL[from] then call('SREM', 'job:tenant:active:' .. of_tenant, id) end
   if of_worker ~= '' then
     local jobs = 'worker:jobs:' .. of_worker
     call('ZADD', jobs, updated, id)
-    -- A few more than that do not matter.
-    if updated % 16 == 0 then call('ZREMRANGEBYRANK', jobs, 0, -RECENT_MAX - 1) end
-    call('EXPIRE', jobs, ENDED_SECONDS)
+    -- A few more than that do not matter; and what is left by a worker that is gone is retired.
+    if updated % 16 == 0 then
+      call('ZREMRANGEBYRANK', jobs, 0, -RECENT_MAX - 1)
+      call('EXPIRE', jobs, ENDED_SECONDS)
+    end
   end
 end
 if release == '1' then call('DEL', LEASE .. id) end
