@@ -44,7 +44,7 @@ Task<void> KernelGate::ask(cordum::agent::v1::JobRequest request, job::Record re
     answer.complete(unavailable(kCircuitOpen));
     co_return;
   }
-  const std::optional<std::string> content = co_await content_of(request);
+  const std::optional<store::Blob> content = co_await content_of(request);
   auto response = co_await calls_->check(question_of(request, record, content));
   if (response) {
     answer.complete(decision_of(*response));
@@ -89,12 +89,12 @@ void KernelGate::follow(const store::BreakerAnswer& shared) {
 }
 
 // A kernel may look into the input. One that cannot be read is judged without it.
-Task<std::optional<std::string>> KernelGate::content_of(
+Task<std::optional<store::Blob>> KernelGate::content_of(
     const cordum::agent::v1::JobRequest& request) {
   const std::string key(job::key_of_pointer(request.context_ptr()));
   if (key.empty()) co_return std::nullopt;
-  auto blob = co_await store_.blob(key);
-  if (blob && *blob) co_return std::move((*blob)->bytes);
+  auto blob = co_await store_.blob(key, kKernelContentBytesMax);
+  if (blob && *blob) co_return *std::move(blob);
   log_.warning("input not found for the policy check",
                {{"job_id", request.job_id()},
                 {"context_ptr", request.context_ptr()},

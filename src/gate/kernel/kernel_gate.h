@@ -53,7 +53,7 @@ class KernelGate final : public Gate {
   // What became of a call.
   Task<void> tell(bool succeeded);
   void follow(const store::BreakerAnswer& shared);
-  Task<std::optional<std::string>> content_of(const cordum::agent::v1::JobRequest& request);
+  Task<std::optional<store::Blob>> content_of(const cordum::agent::v1::JobRequest& request);
 
   const Clock& clock_;
   store::Store& store_;

@@ -11,6 +11,7 @@
 #include <grpcpp/server_builder.h>
 
 #include "cordum/agent/v1/safety.grpc.pb.h"
+#include "gate/kernel/kernel_messages.h"
 #include "store/contract/pump_loop.h"
 #include "store/memory/memory_store.h"
 
@@ -123,6 +124,15 @@ TEST_F(KernelGateTest, TheInputGoesWithTheQuestion) {
   request_.set_context_ptr("redis://ctx:j1");
   check();
   EXPECT_EQ(kernel_.last().input_content(), "the input");
+}
+
+TEST_F(KernelGateTest, OfALargeInputTheKernelIsToldTheBeginningAndTheSize) {
+  const size_t size = kKernelContentBytesMax + 7;
+  ASSERT_TRUE(*loop_.wait(store_.put_blob("ctx:j1", {std::string(size, 'x'), {}}, {})));
+  request_.set_context_ptr("redis://ctx:j1");
+  check();
+  EXPECT_EQ(kernel_.last().input_content().size(), kKernelContentBytesMax);
+  EXPECT_EQ(kernel_.last().input_size_bytes(), static_cast<int64_t>(size));
 }
 
 TEST_F(KernelGateTest, AnInputThatIsNotThereIsJudgedWithoutIt) {

@@ -20,7 +20,7 @@ job::Decision::Kind kind_of(cap::DecisionType type) {
 }  // namespace
 
 cap::PolicyCheckRequest question_of(const cap::JobRequest& request, const job::Record& record,
-                                    const std::optional<std::string>& content) {
+                                    const std::optional<store::Blob>& content) {
   cap::PolicyCheckRequest question;
   question.set_job_id(record.id.str());
   question.set_topic(record.topic.str());
@@ -34,8 +34,8 @@ cap::PolicyCheckRequest question_of(const cap::JobRequest& request, const job::R
   if (config != request.env().end()) question.set_effective_config(config->second);
   if (request.has_meta()) *question.mutable_meta() = request.meta();
   if (content) {
-    question.set_input_content(content->substr(0, kKernelContentBytesMax));
-    question.set_input_size_bytes(static_cast<int64_t>(content->size()));
+    question.set_input_content(content->bytes.substr(0, kKernelContentBytesMax));
+    question.set_input_size_bytes(static_cast<int64_t>(content->size));
     auto type = request.labels().find("content_type");
     if (type != request.labels().end()) question.set_input_content_type(type->second);
   }

@@ -67,7 +67,7 @@ class Question : public testing::Test {
     record_.topic = Topic("job.a");
     record_.tenant = TenantId("default");
   }
-  cap::PolicyCheckRequest ask(const std::optional<std::string>& content) const {
+  cap::PolicyCheckRequest ask(std::optional<store::Blob> content) const {
     return question_of(request_, record_, content);
   }
 
@@ -91,7 +91,8 @@ TEST_F(Question, CarriesWhatTheKernelJudgesBy) {
 }
 
 TEST_F(Question, CarriesTheInputUpToTwoMegabytesAndItsWholeSize) {
-  cap::PolicyCheckRequest question = ask(std::string((2 << 20) + 5, 'x'));
+  cap::PolicyCheckRequest question =
+      ask(store::head_of({std::string((2 << 20) + 5, 'x'), std::nullopt}, kKernelContentBytesMax));
   EXPECT_EQ(question.input_content().size(), size_t{2} << 20);
   EXPECT_EQ(question.input_size_bytes(), (2 << 20) + 5);
   EXPECT_EQ(question.input_content_type(), "text/plain");
@@ -99,7 +100,7 @@ TEST_F(Question, CarriesTheInputUpToTwoMegabytesAndItsWholeSize) {
 
 TEST_F(Question, LeavesTheRequestAsItWas_H14) {
   const cap::JobRequest before = request_;
-  ask("payload");
+  ask(store::head_of({"payload", std::nullopt}, kKernelContentBytesMax));
   EXPECT_EQ(job::serialise(request_), job::serialise(before));
 }
 
