@@ -48,7 +48,8 @@ class FaultyStore final : public store::Store {
                                store::BlobCondition condition) override;
   store::Answer<bool> swap_blob(std::string key, std::optional<std::string> expected,
                                 store::Blob blob) override;
-  store::Answer<std::optional<store::Blob>> blob(std::string key, size_t max) override;
+  store::Answer<std::optional<store::Blob>> blob(std::string key,
+                                                 size_t max = limits::kBlobBytesMax) override;
   store::Answer<bool> erase_blob(std::string key) override;
   store::Answer<int64_t> add(std::string counter, int64_t delta) override;
   store::Answer<void> put_workers(store::Blob snapshot, std::vector<WorkerId> alive) override;

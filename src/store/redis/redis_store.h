@@ -76,7 +76,7 @@ class RedisStore final : public Store {
   Answer<bool> erase_dead_letter(const JobId& job) override;
   Answer<bool> put_blob(std::string key, Blob blob, BlobCondition condition) override;
   Answer<bool> swap_blob(std::string key, std::optional<std::string> expected, Blob blob) override;
-  Answer<std::optional<Blob>> blob(std::string key, size_t max) override;
+  Answer<std::optional<Blob>> blob(std::string key, size_t max = limits::kBlobBytesMax) override;
   Answer<bool> erase_blob(std::string key) override;
   Answer<int64_t> add(std::string counter, int64_t delta) override;
   Answer<void> put_workers(Blob snapshot, std::vector<WorkerId> alive) override;
