@@ -13,6 +13,10 @@ std::string status_name(job::State state) {
   return cap::JobStatus_Name(job::status_of(state));
 }
 
+bool may_be_with_a_worker(const job::Record& record) {
+  return job::holds_worker_slot(record) || !record.open_epochs.empty();
+}
+
 store::Change ending_change(job::Record record, std::vector<job::State> path, Ending ending,
                             WallTime now) {
   store::Change change;

@@ -24,6 +24,10 @@ struct Ending {
 store::Change ending_change(job::Record record, std::vector<job::State> path, Ending ending,
                             WallTime now);
 
+// Whether a worker may be at the job, which it should be told if the job ends otherwise: the one
+// whose slot it holds, or one that was given up, such as a lost one that lives.
+bool may_be_with_a_worker(const job::Record& record);
+
 // The CAP status that counts and dead letters show for a state: "JOB_STATUS_FAILED", …
 std::string status_name(job::State state);
 

@@ -60,7 +60,7 @@ Task<void> HandOver::publish(WalkerPtr walker, store::Snapshot record, std::stri
     case bus::Published::kUnknown:
       replica_.metrics.add(Counter::kDispatchRetry, replica_.label_of(record->topic), "publish");
       leases_.release(record->id, token);
-      co_return;
+      co_return co_await look_for_end(std::move(record));
   }
 }
 
@@ -102,18 +102,41 @@ Task<void> HandOver::commit_running(std::string token, store::Snapshot record) {
     const job::Record& now = *conflict->now;
     // Also where only the lease is lost: a store that went back may have another record by now.
     if (now.epoch != record->epoch || !now.publish_pending) {
-      if (now.state == State::kCancelled || now.state == State::kTimeout) {
-        // It reached the worker after its end: tell the worker (H-36).
-        (void)co_await replica_.bus.publish(
-            std::string(bus::kCancelSubject),
-            cancel_packet(now.id, "the job ended before it started", replica_.clock.wall()), {});
-      }
+      co_await tell_if_over(*record, now);
       break;
     }
     if (conflict->lease_lost) lease.clear();  // it is published all the same: say so
     record = std::move(conflict->now);
   }
   leases_.release(record->id, token);
+}
+
+namespace {
+
+// Whether the job is over, and not by what the worker of this dispatch said.
+bool ended_without(const job::Record& dispatched, const job::Record& now) {
+  if (!job::is_terminal(now.state)) return false;
+  const job::OpenEpoch epoch{dispatched.epoch, dispatched.assignee};
+  if (std::ranges::find(now.open_epochs, epoch) != now.open_epochs.end()) return true;
+  const bool by_a_worker = now.state == State::kSucceeded ||
+                           now.reason == ReasonCode::kWorkerReported ||
+                           now.reason == ReasonCode::kMaxRetriesExceeded;
+  return !by_a_worker;
+}
+
+}  // namespace
+
+// It may have reached its worker after the end, of which that was told before (H-36).
+Task<void> HandOver::tell_if_over(const job::Record& dispatched, const job::Record& now) {
+  if (!ended_without(dispatched, now)) co_return;
+  (void)co_await replica_.bus.publish(
+      std::string(bus::kCancelSubject),
+      cancel_packet(now.id, "the job ended before it started", replica_.clock.wall()), {});
+}
+
+Task<void> HandOver::look_for_end(store::Snapshot dispatched) {
+  Result<store::Loaded> loaded = co_await replica_.store.load(dispatched->id, {});
+  if (loaded && loaded->record) co_await tell_if_over(*dispatched, *loaded->record);
 }
 
 // The bus will never take it, such as one that is too large for it: the same walk would lead here

@@ -39,6 +39,10 @@ class HandOver {
   Task<void> roll_back(std::string token, store::Snapshot record,
                        std::shared_ptr<const routing::Route> route);
   bool worker_may_have(const job::Record& record) const;
+  // Of a dispatch whose publish ended unknown: the job may have ended meanwhile.
+  Task<void> look_for_end(store::Snapshot dispatched);
+  // Tells the worker of a dispatch to stop, if the job is over and the worker does not know it.
+  Task<void> tell_if_over(const job::Record& dispatched, const job::Record& now);
   Task<void> give_up(std::string token, store::Snapshot record, Error error);
   store::Change running_change(const job::Record& record, const std::string& lease);
   store::Change rollback_change(const job::Record& record, const std::string& lease,

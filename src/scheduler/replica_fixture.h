@@ -43,6 +43,7 @@ pools:
   }
 
   Plugs plugs(gate::Gate& gate) { return {loop_, clock_, random_, store_, bus_, gate, log_}; }
+  Plugs plugs_with(bus::Bus& bus) { return {loop_, clock_, random_, store_, bus, gate_, log_}; }
 
   // As a client or a worker would send it.
   void send(std::string_view subject, cordum::agent::v1::BusPacket packet) {
@@ -72,6 +73,13 @@ pools:
     packet.mutable_heartbeat()->set_max_parallel_jobs(capacity);
     packet.mutable_heartbeat()->set_active_jobs(active);
     send(bus::kHeartbeatSubject, std::move(packet));
+  }
+  void answer(const std::string& worker, const std::string& job) {
+    cordum::agent::v1::BusPacket packet;
+    packet.mutable_job_result()->set_job_id(job);
+    packet.mutable_job_result()->set_worker_id(worker);
+    packet.mutable_job_result()->set_status(cordum::agent::v1::JOB_STATUS_SUCCEEDED);
+    send(bus::kResultSubject, std::move(packet));
   }
   store::Snapshot stored(const std::string& job) {
     return store_.load(JobId(job), {}).await_resume()->record;

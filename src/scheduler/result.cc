@@ -185,7 +185,8 @@ Task<Result<store::Receipt>> Results::commit_result(const job::Record& record,
       ending_change(std::move(next), {}, std::move(ending), replica_.clock.wall());
   answer_with(change, delivery);
   if (job::holds_worker_slot(record) && is_of_earlier_epoch(record, result)) {
-    // The worker of the current epoch works for nothing.
+    // The worker of the current epoch works for nothing, or will when that reaches it.
+    job::open_epoch(*change.next);
     change.messages.push_back(cancel_message(record.id, "an earlier dispatch of the job ended it",
                                              replica_.clock.wall()));
   }

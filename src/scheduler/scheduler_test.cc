@@ -5,8 +5,10 @@
 #include "cordum/agent/v1/buspacket.pb.h"
 #include "job/request.h"
 #include "routing/placement.h"
+#include "scheduler/holding_bus.h"
 #include "scheduler/packets.h"
 #include "scheduler/replica_fixture.h"
+#include "scheduler/wandering_bus.h"
 
 namespace fairlead::scheduler {
 namespace {
@@ -27,81 +29,9 @@ class HangingGate final : public gate::Gate {
   Completer<Result<job::Decision>> never;
 };
 
-// Dispatches wait until the test says what becomes of them.
-class HoldingBus final : public bus::Bus {
- public:
-  explicit HoldingBus(bus::Bus& bus) : bus_(bus) {}
-
-  Future<Result<bus::Published>> publish(std::string subject, std::string payload,
-                                         std::string id) override {
-    bool dispatch = !routing::worker_of_subject(subject).empty();
-    if (dispatch) return held.emplace_back().future();
-    return bus_.publish(std::move(subject), std::move(payload), std::move(id));
-  }
-  Future<Result<std::optional<bool>>> stored(std::string subject, std::string id) override {
-    return bus_.stored(std::move(subject), std::move(id));
-  }
-  Result<std::unique_ptr<bus::Subscription>> subscribe(std::string subject,
-                                                       bus::SubscribeOptions options,
-                                                       bus::Handler handler) override {
-    return bus_.subscribe(std::move(subject), std::move(options), std::move(handler));
-  }
-  std::optional<MonotonicTime> listening_since() const override { return bus_.listening_since(); }
-
-  std::vector<Completer<Result<bus::Published>>> held;
-
- private:
-  bus::Bus& bus_;
-};
-
-// A bus that goes away and comes back.
-class WanderingBus final : public bus::Bus {
- public:
-  WanderingBus(bus::Bus& bus, Loop& loop) : bus_(bus), loop_(loop), since_(loop.now()) {}
-
-  void go() { since_.reset(); }
-  void come_back() { since_ = loop_.now(); }
-
-  Future<Result<bus::Published>> publish(std::string subject, std::string payload,
-                                         std::string id) override {
-    if (!since_) return bus::Published::kRefused;
-    if (!routing::worker_of_subject(subject).empty()) {
-      dispatches.push_back(subject);
-      if (goes_at_dispatch) go();
-      return since_ ? bus::Published::kStored : bus::Published::kRefused;
-    }
-    return bus_.publish(std::move(subject), std::move(payload), std::move(id));
-  }
-  Future<Result<std::optional<bool>>> stored(std::string subject, std::string id) override {
-    return bus_.stored(std::move(subject), std::move(id));
-  }
-  Result<std::unique_ptr<bus::Subscription>> subscribe(std::string subject,
-                                                       bus::SubscribeOptions options,
-                                                       bus::Handler handler) override {
-    return bus_.subscribe(std::move(subject), std::move(options), std::move(handler));
-  }
-  std::optional<MonotonicTime> listening_since() const override { return since_; }
-
-  bool goes_at_dispatch = false;
-  std::vector<std::string> dispatches;
-
- private:
-  bus::Bus& bus_;
-  Loop& loop_;
-  std::optional<MonotonicTime> since_;
-};
-
 class SchedulerTest : public ReplicaTest {
  protected:
   HangingGate far_gate_;
-  Plugs plugs_with(bus::Bus& bus) { return {loop_, clock_, random_, store_, bus, gate_, log_}; }
-  void answer(const std::string& worker, const std::string& job) {
-    cap::BusPacket packet;
-    packet.mutable_job_result()->set_job_id(job);
-    packet.mutable_job_result()->set_worker_id(worker);
-    packet.mutable_job_result()->set_status(cap::JOB_STATUS_SUCCEEDED);
-    send(bus::kResultSubject, std::move(packet));
-  }
 };
 
 TEST_F(SchedulerTest, BeginsNothingNewWhileItStops) {
@@ -559,78 +489,6 @@ TEST_F(SchedulerTest, DSP2_AJobThatFoundNoBusWaitsTwoSeconds) {
     EXPECT_EQ(stored(job)->wait->reason, job::ReasonCode::kPublishFailed) << job;
     EXPECT_EQ(*stored(job)->due - stored(job)->updated_at, 2s) << job;
   }
-}
-
-TEST_F(SchedulerTest, JobsThatAreOutDoNotTimeOutWithoutABusNorBeforeItWasRead) {
-  WanderingBus bus(bus_, loop_);
-  ASSERT_TRUE(run(bus_.start()));
-  Settings settings;
-  settings.alone = true;
-  Scheduler scheduler(plugs_with(bus), settings, pools());
-  ASSERT_TRUE(run(scheduler.start()));
-  beat("w", 10, 0);
-  submit("ended");
-  submit("lost");
-  cap::BusPacket packet;
-  packet.mutable_job_request()->set_job_id("hurried");
-  packet.mutable_job_request()->set_topic("job.default");
-  packet.mutable_job_request()->mutable_budget()->set_deadline_ms(60'000);
-  send(bus::kSubmitSubject, std::move(packet));
-  ASSERT_EQ(stored("lost")->state, job::State::kRunning);
-
-  bus.go();
-  loop_.run_for(settings.timeouts.running + 60s);
-  EXPECT_EQ(stored("lost")->state, job::State::kRunning);
-  EXPECT_EQ(stored("hurried")->state, job::State::kTimeout) << "its client said so";
-  bus.come_back();
-  loop_.run_for(limits::kTimeoutsAfterBus - 1s);
-  answer("w", "ended");
-  EXPECT_EQ(stored("ended")->state, job::State::kSucceeded);
-  EXPECT_EQ(stored("lost")->state, job::State::kRunning);
-  loop_.run_for(2s);
-  EXPECT_EQ(stored("lost")->state, job::State::kTimeout);
-}
-
-TEST_F(SchedulerTest, TimeoutsAreDoneByAReplicaThatHasABus) {
-  WanderingBus cut_off(bus_, loop_);
-  ASSERT_TRUE(run(bus_.start()));
-  Settings settings;
-  settings.timeouts.running = 60s;
-  Scheduler first(plugs_with(cut_off), settings, pools());
-  ASSERT_TRUE(run(first.start()));
-  loop_.run_for(2s);
-  Scheduler second(plugs(gate_), settings, pools());
-  ASSERT_TRUE(run(second.start()));
-  beat("w", 10, 0);
-  submit("late");
-  ASSERT_EQ(stored("late")->state, job::State::kRunning);
-  cut_off.go();
-  loop_.run_for(settings.timeouts.running + 5s);
-  EXPECT_EQ(stored("late")->state, job::State::kTimeout);
-  bus_.drop();
-}
-
-TEST_F(SchedulerTest, TimeoutsGoOnWithTheFirstReplicaWhoseBusIsBack) {
-  WanderingBus of_first(bus_, loop_);
-  WanderingBus of_second(bus_, loop_);
-  ASSERT_TRUE(run(bus_.start()));
-  Settings settings;
-  settings.timeouts.running = 60s;
-  Scheduler first(plugs_with(of_first), settings, pools());
-  ASSERT_TRUE(run(first.start()));
-  loop_.run_for(2s);
-  Scheduler second(plugs_with(of_second), settings, pools());
-  ASSERT_TRUE(run(second.start()));
-  beat("w", 10, 0);
-  submit("late");
-  ASSERT_EQ(stored("late")->state, job::State::kRunning);
-  of_first.go();
-  of_second.go();
-  loop_.run_for(20s);
-  of_first.come_back();
-  loop_.run_for(settings.timeouts.running + limits::kTimeoutsAfterBus * 2);
-  EXPECT_EQ(stored("late")->state, job::State::kTimeout);
-  bus_.drop();
 }
 
 TEST_F(SchedulerTest, AStopWaitsForTheHandlersOfMessages) {

@@ -155,7 +155,7 @@ Task<void> Sweep::revisit(JobId job, Revision found) {
 
 // Guarded by the revision that was late, so a job that moved on is not touched (H-60).
 Task<void> Sweep::time_out(job::Record record, std::string reason) {
-  bool with_worker = job::holds_worker_slot(record);
+  bool with_worker = may_be_with_a_worker(record);
   JobId job = record.id;
   WallTime now = replica_.clock.wall();
   store::Change change =

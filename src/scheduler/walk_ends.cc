@@ -51,7 +51,7 @@ Task<Walked> WalkEnds::end(Walker& walker, Ending ending) {
   }
   WallTime now = replica_.clock.wall();
   store::Change change = ending_change(walker.record, walker.path, std::move(ending), now);
-  if (walker.same_worker) {
+  if (may_be_with_a_worker(walker.record)) {
     change.messages.push_back(cancel_message(walker.record.id, change.next->error_message, now));
   }
   co_return co_await finish(walker, std::move(change), Outcome::kEnded);

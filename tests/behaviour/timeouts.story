@@ -21,6 +21,16 @@ story: A running job ends at its deadline and its worker is told
   expect dead letter of j1 code timeout last state RUNNING
   expect worker w1 was told to cancel j1
 
+story: A lost worker that may be at it is told when its job ends at its deadline
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default deadline 40s labels retry_on_worker_loss=true
+  worker w1 goes silent
+  advance 35s
+  expect job j1 RETRYING waiting for no_workers
+  advance 6s
+  expect job j1 TIMEOUT
+  expect worker w1 was told to cancel j1
+
 story: A worker is told what is left of a job's time
   submit job j1 topic job.default deadline 10s
   advance 4s

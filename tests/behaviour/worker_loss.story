@@ -103,6 +103,36 @@ story: All jobs of a lost worker are noticed, however many
   expect job j1099 RETRYING
   expect job j1100 RETRYING
 
+story: A job that was handed out as often as policy allows is not handed out again
+  policy limits topic job.default max_retries 1
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default labels retry_on_worker_loss=true
+  worker w2 joins pool default capacity 4
+  worker w1 leaves
+  advance 36s
+  expect job j1 RUNNING on w2 epoch 2 deliveries 2
+  worker w3 joins pool default capacity 4
+  worker w2 leaves
+  advance 36s
+  expect job j1 FAILED code max_retries_exceeded saying "attempts=2, max_retries=1"
+  expect dead letter of j1 code max_retries_exceeded
+  expect worker w3 got nothing
+  expect metric jobs_completed_total{status=JOB_STATUS_FAILED} 1
+
+story: A lost worker that may be at it is told when its job is given up
+  policy limits topic job.default max_retries 1
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default labels retry_on_worker_loss=true
+  worker w2 joins pool default capacity 4
+  worker w1 goes silent
+  advance 36s
+  expect job j1 RUNNING on w2
+  worker w2 goes silent
+  advance 36s
+  expect job j1 FAILED code max_retries_exceeded
+  expect worker w1 was told to cancel j1
+  expect worker w2 was told to cancel j1
+
 story: The worker of the current dispatch is told when an earlier one ended the job
   worker w1 joins pool default capacity 4
   submit job j1 topic job.default labels retry_on_worker_loss=true
