@@ -255,6 +255,8 @@ inline constexpr size_t kHandlersInFlightMax = 2048;
 inline constexpr uint32_t kDeliveriesMax = 100;
 inline constexpr Duration kPoisonRetry = 5s;
 inline constexpr int kPoisonDeliveriesMax = 3;
+// A cancel of a job that is not known is delivered so often: its submit may be yet to be taken.
+inline constexpr uint32_t kCancelDeliveriesMax = 4;
 inline constexpr Duration kDuplicateWindow = 2min;
 // For how long it is known that a message was processed: longer than the bus waits for the answer
 // before it delivers again.

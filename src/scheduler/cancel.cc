@@ -18,13 +18,22 @@ Task<bus::Verdict> Cancel::handle(bus::Delivery delivery) {
     replica_.metrics.add(Counter::kValidationRejections);
     co_return bus::Verdict::ack();
   }
-  Result<bool> cancelled = co_await cancel(job, (*packet)->job_cancel().reason(), delivery.queued);
-  if (cancelled || cancelled.error().code == ErrorCode::kNotFound) co_return bus::Verdict::ack();
+  // Workers heard the first delivery, perhaps before they had the job.
+  const bool told = delivery.deliveries == 1;
+  Result<bool> cancelled =
+      co_await cancel(job, (*packet)->job_cancel().reason(), delivery.queued, told);
+  if (cancelled) co_return bus::Verdict::ack();
+  if (cancelled.error().code == ErrorCode::kNotFound) {
+    // A submit that is in the bus' hands and was not taken yet comes again within a second.
+    if (delivery.deliveries >= limits::kCancelDeliveriesMax) co_return bus::Verdict::ack();
+    co_return bus::Verdict::not_now(limits::kRetryStore, cancelled.error().message);
+  }
   replica_.metrics.add(Counter::kJobCancelFailures);
   co_return bus::Verdict::not_now(limits::kRetryStore, cancelled.error().message);
 }
 
-Task<Result<bool>> Cancel::cancel(JobId job, std::string reason, std::optional<Sequence> consumed) {
+Task<Result<bool>> Cancel::cancel(JobId job, std::string reason, std::optional<Sequence> consumed,
+                                  bool told) {
   for (int tries = 0; tries < limits::kConflictRetriesMax; ++tries) {
     Result<store::Loaded> loaded = co_await replica_.store.load(job, {});
     if (!loaded) co_return std::unexpected(loaded.error());
@@ -32,9 +41,13 @@ Task<Result<bool>> Cancel::cancel(JobId job, std::string reason, std::optional<S
       co_return fail(ErrorCode::kNotFound, "there is no job " + job.str());
     }
     if (job::is_terminal(loaded->record->state)) co_return false;
+    const job::Record& record = *loaded->record;
+    const WallTime now = replica_.clock.wall();
     Ending ending{State::kCancelled, job::ReasonCode::kCancelled, {}, reason, false};
-    store::Change change =
-        ending_change(*loaded->record, {}, std::move(ending), replica_.clock.wall());
+    store::Change change = ending_change(record, {}, std::move(ending), now);
+    if (!told && may_be_with_a_worker(record)) {
+      change.messages.push_back(cancel_message(job, reason, now));
+    }
     change.consumed = consumed;
     Result<store::Receipt> receipt = co_await commits_.commit_ending(std::move(change));
     if (!receipt) co_return std::unexpected(receipt.error());

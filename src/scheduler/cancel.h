@@ -1,6 +1,7 @@
 // Somebody wants a job to stop (CAN-*). Durable, and wins over a dispatch by revision.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "bus/bus.h"
@@ -20,8 +21,9 @@ class Cancel {
   Task<bus::Verdict> handle(bus::Delivery delivery);
 
   // Ends the job, whatever it does. True when this call ended it; false when it had ended before.
-  // An unknown job is kNotFound.
-  Task<Result<bool>> cancel(JobId job, std::string reason, std::optional<Sequence> consumed);
+  // An unknown job is kNotFound. `told`: its worker knows by now, or will without us.
+  Task<Result<bool>> cancel(JobId job, std::string reason, std::optional<Sequence> consumed,
+                            bool told);
 
  private:
   Replica& replica_;

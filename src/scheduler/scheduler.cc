@@ -226,7 +226,7 @@ Task<std::optional<std::string>> Scheduler::throttled(cap::JobRequest request) {
 
 Task<Result<bool>> Scheduler::cancel(JobId job, std::string reason) {
   if (reason.empty()) reason = kCancelledByRequest;
-  Result<bool> cancelled = co_await cancel_.cancel(job, reason, std::nullopt);
+  Result<bool> cancelled = co_await cancel_.cancel(job, reason, std::nullopt, true);
   if (cancelled && *cancelled) {
     (void)co_await replica_.bus.publish(std::string(bus::kCancelSubject),
                                         cancel_packet(job, reason, replica_.clock.wall()), {});

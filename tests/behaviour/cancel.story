@@ -34,6 +34,29 @@ story: A job is cancelled while it is being published and its worker is told
   expect worker w1 was told to cancel j1
   expect message on sys.job.cancel for j1
 
+story: A worker is told of the end that its job met while it was being published
+  worker w1 joins pool default capacity 4
+  the bus loses the answer of the next dispatch
+  submit job j1 topic job.default
+  the bus holds the next dispatch
+  advance 3s
+  expect job j1 DISPATCHED on w1 epoch 2
+  worker w1 answers j1 SUCCEEDED epoch 1
+  expect job j1 SUCCEEDED
+  expect message on sys.job.cancel for j1
+  the bus lets the held dispatch go
+  expect worker w1 got job j1 epoch 2
+  expect 2 messages on sys.job.cancel for j1
+
+story: A worker that answers before its job is known to run is told nothing
+  worker w1 joins pool default capacity 4
+  the store fails the next write of RUNNING
+  submit job j1 topic job.default
+  worker w1 answers j1 CANCELLED
+  expect job j1 CANCELLED
+  advance 10s
+  expect no message on sys.job.cancel
+
 story: A running job is cancelled and its worker is told
   worker w1 joins pool default capacity 1
   submit job j1 topic job.default
@@ -87,6 +110,17 @@ story: Cancelling an unknown job does nothing
   advance 10s
   expect no job nobody
   expect metric job_cancel_failures_total 0
+
+story: A cancel does not overtake its own submit that is stored and was not taken yet
+  worker w1 joins pool default capacity 4
+  the store fails the next write
+  submit job j1 topic job.default
+  expect submit of j1 is stored
+  expect no job j1
+  cancel j1 reason "not needed"
+  advance 5s
+  expect job j1 CANCELLED saying "not needed"
+  expect message on sys.job.cancel for j1
 
 story: A cancel that the store cannot take is taken later
   submit job j1 topic job.default
