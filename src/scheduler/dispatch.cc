@@ -169,10 +169,9 @@ std::optional<Dispatch::Behind> Dispatch::line_to_join(const Walker& walker,
                   std::move(own_tenant)};
   }
   if (comes_from(route.wait_class)) return std::nullopt;
-  std::vector<WorkerId> none;
-  int stale = 0;
-  auto placed = choice_.pick(walker, route, none, stale);
-  if (!placed) return Behind{placed.error().code, placed.error().detail, route.wait_class};
+  if (auto obstacle = choice_.obstacle(walker, route)) {
+    return Behind{obstacle->code, std::move(obstacle->detail), route.wait_class};
+  }
   return Behind{ReasonCode::kPoolOverloaded, "behind other jobs that wait for the same workers",
                 route.wait_class};
 }

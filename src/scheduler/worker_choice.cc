@@ -11,10 +11,18 @@ bool repeats(const Replica& replica, const Walker& walker) {
          replica.registry.alive(walker.record.assignee, replica.clock.monotonic());
 }
 
-std::expected<Placed, routing::NotPlaced> WorkerChoice::pick(const Walker& walker,
-                                                             const routing::Route& route,
-                                                             std::vector<WorkerId>& excluded,
-                                                             int& stale) {
+std::optional<routing::NotPlaced> WorkerChoice::obstacle(const Walker& walker,
+                                                         const routing::Route& route) {
+  std::vector<WorkerId> excluded;
+  int stale = 0;
+  auto placed = choose(walker, route, excluded, stale, Telling::kSilently);
+  return placed ? std::nullopt : std::optional(std::move(placed.error()));
+}
+
+std::expected<Placed, routing::NotPlaced> WorkerChoice::choose(const Walker& walker,
+                                                               const routing::Route& route,
+                                                               std::vector<WorkerId>& excluded,
+                                                               int& stale, Telling telling) {
   MonotonicTime now = replica_.clock.monotonic();
   const job::Record& record = walker.record;
   if (excluded.empty() && repeats(replica_, walker)) {
@@ -36,7 +44,7 @@ std::expected<Placed, routing::NotPlaced> WorkerChoice::pick(const Walker& walke
     }
     if (replica_.registry.alive(picked->worker, now)) {
       tell_why_excluded(hints);
-      if (picked->by_hint) {
+      if (picked->by_hint && telling == Telling::kAloud) {
         replica_.log.info("strategy pick preferred worker",
                           {{"job_id", record.id.str()}, {"worker_id", picked->worker.str()}});
       }
@@ -45,19 +53,22 @@ std::expected<Placed, routing::NotPlaced> WorkerChoice::pick(const Walker& walke
                     std::move(hints)};
     }
     ++stale;
-    replica_.metrics.add(Counter::kStaleWorkerRetry, replica_.label_of(record.topic),
-                         picked->worker.str());
-    replica_.log.warning("stale worker detected, retrying dispatch",
-                         {{"job_id", record.id.str()},
-                          {"worker_id", picked->worker.str()},
-                          {"attempt", std::to_string(stale)},
-                          {"topic", record.topic.str()}});
+    if (telling == Telling::kAloud) tell_stale(record, picked->worker, stale);
     excluded.push_back(picked->worker);
     if (stale >= replica_.settings.stale_picks_max) {
       return std::unexpected(
           routing::NotPlaced{ReasonCode::kStaleWorker, "stale worker " + picked->worker.str()});
     }
   }
+}
+
+void WorkerChoice::tell_stale(const job::Record& record, const WorkerId& worker, int stale) {
+  replica_.metrics.add(Counter::kStaleWorkerRetry, replica_.label_of(record.topic), worker.str());
+  replica_.log.warning("stale worker detected, retrying dispatch",
+                       {{"job_id", record.id.str()},
+                        {"worker_id", worker.str()},
+                        {"attempt", std::to_string(stale)},
+                        {"topic", record.topic.str()}});
 }
 
 // A preferred worker that was tried in vain was stale, or full by the store's word.

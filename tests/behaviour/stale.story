@@ -35,6 +35,17 @@ story: Stale workers are picked exactly three times and then the job waits
   expect metric stale_worker_retry_total{worker=w4} 0
   expect no dead letter of j1
 
+story: A job that queues behind another is not said to have met the stale workers
+  advance 100ms
+  worker w1 joins pool default capacity 4
+  worker w1 goes silent
+  advance 30100ms
+  submit job j1 topic job.default
+  expect job j1 PENDING waiting for stale_worker
+  submit job j2 topic job.default
+  expect job j2 PENDING waiting for stale_worker
+  expect log "stale worker detected, retrying dispatch" 0 times about j2
+
 story: The number of stale picks can be set
   given 2 stale picks
   advance 100ms
