@@ -110,6 +110,21 @@ store::Message dead_letter_message(const job::Record& ended, WallTime now) {
           {}};
 }
 
+store::Message dead_letter_message(const store::DeadLetter& entry) {
+  cap::BusPacket packet = envelope(entry.job.str(), entry.created_at);
+  cap::JobResult* result = packet.mutable_job_result();
+  result->set_job_id(entry.job.str());
+  cap::JobStatus status = cap::JOB_STATUS_UNSPECIFIED;
+  if (cap::JobStatus_Parse(entry.status, &status)) result->set_status(status);
+  result->set_error_code(entry.reason_code);
+  result->set_error_code_enum(static_cast<cap::ErrorCode>(job::error_code_of(entry.reason_code)));
+  result->set_error_message(entry.reason);
+  return {std::string(bus::kDeadLetterSubject),
+          job::serialise(packet),
+          fmt::format("{}:{}:{}", bus::kDeadLetterSubject, entry.job.str(), entry.reason_code),
+          {}};
+}
+
 std::string cancel_packet(const JobId& job, std::string_view reason, WallTime now) {
   cap::BusPacket packet = envelope(job.str(), now);
   cap::JobCancel* cancel = packet.mutable_job_cancel();

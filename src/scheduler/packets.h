@@ -62,6 +62,8 @@ std::string dispatch_id(const JobId& job, Epoch epoch);
 
 // The dead letter as a message for sys.job.dlq: of a job as it will be when its end is committed.
 store::Message dead_letter_message(const job::Record& ended, WallTime now);
+// Of one that belongs to no record.
+store::Message dead_letter_message(const store::DeadLetter& entry);
 
 std::string cancel_packet(const JobId& job, std::string_view reason, WallTime now);
 // The same, to go with the commit that ends the job.

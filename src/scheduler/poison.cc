@@ -1,5 +1,7 @@
 #include "scheduler/poison.h"
 
+#include <utility>
+
 #include "job/request.h"
 #include "scheduler/packets.h"
 
@@ -28,6 +30,18 @@ Task<Result<bool>> is_free(Replica& replica, JobId job) {
   co_return !letter->has_value();
 }
 
+// The store has it first. There is no commit that a message could go with, so one that the bus does
+// not take is not sent again (DLQ-1).
+Task<Result<void>> put_and_tell(Replica& replica, store::DeadLetter entry) {
+  store::Message message = dead_letter_message(entry);
+  Result<void> kept = co_await replica.store.put_dead_letter(std::move(entry));
+  if (kept) {
+    (void)replica.bus.publish(std::move(message.subject), std::move(message.payload),
+                              std::move(message.id));
+  }
+  co_return kept;
+}
+
 }  // namespace
 
 Task<Result<void>> bury(Replica& replica, const bus::Delivery& delivery, std::string reason) {
@@ -44,7 +58,7 @@ Task<Result<void>> bury(Replica& replica, const bus::Delivery& delivery, std::st
   if (!*free && !named.empty()) entry.reason += " (it names job " + named.str() + ")";
   entry.reason_code = job::to_string(job::ReasonCode::kPoisonMessage);
   entry.created_at = replica.clock.wall();
-  Result<void> kept = co_await replica.store.put_dead_letter(std::move(entry));
+  Result<void> kept = co_await put_and_tell(replica, std::move(entry));
   if (kept) {
     replica.log.error("message terminated", {{"subject", delivery.subject}, {"error", reason}});
   }
@@ -55,7 +69,7 @@ Task<Result<void>> keep_first(Replica& replica, store::DeadLetter entry) {
   auto letter = co_await replica.store.dead_letter(entry.job);
   if (!letter) co_return std::unexpected(letter.error());
   if (letter->has_value()) co_return Result<void>{};
-  co_return co_await replica.store.put_dead_letter(std::move(entry));
+  co_return co_await put_and_tell(replica, std::move(entry));
 }
 
 }  // namespace fairlead::scheduler

@@ -1,5 +1,5 @@
 // What to do with a message that cannot be handled (BUS-4, BUS-5): its trace is kept as a dead
-// letter, and only then it is ended.
+// letter, of which the bus is told, and only then it is ended.
 #pragma once
 
 #include <string>

@@ -226,6 +226,7 @@ story: An answer for an unknown job is kept as a dead letter and makes no job
   worker w1 answers ghost SUCCEEDED without epoch
   expect no job ghost
   expect dead letter of ghost code unknown_job saying w1
+  expect message on sys.job.dlq for ghost code unknown_job
   expect metric unknown_job_results_total 1
 
 story: An answer that says nothing is rejected

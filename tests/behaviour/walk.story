@@ -68,5 +68,6 @@ story: A submit without a trace is malformed and makes no job
   advance 21s
   expect log "message terminated" 1 times
   expect dead letter of j1 code poison_message saying "trace_id is missing"
+  expect message on sys.job.dlq for j1 code poison_message
   expect no job j1
   expect worker w1 got nothing
