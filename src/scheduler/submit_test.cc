@@ -5,6 +5,7 @@
 #include "job/wire_fields.h"
 #include "scheduler/replica_fixture.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/stream_bus.h"
 
 namespace fairlead::scheduler {
 namespace {
@@ -110,6 +111,30 @@ TEST_F(SubmitTest, H12_AJobWhoseLeaseWasLostOnTheWayIsNotAcknowledged) {
   EXPECT_FALSE(store_.load(JobId("j1"), {}).await_resume()->record);
   EXPECT_EQ(bus_.counters().acked, 0u);
   EXPECT_EQ(bus_.counters().naked, 1u);
+  bus_.drop();
+}
+
+TEST_F(SubmitTest, LOCK2_AJobWhoseLeaseIsNotGivenBackInTwoSecondsComesAgainAfterHalfASecond) {
+  ASSERT_TRUE(run(bus_.start()));
+  StreamBus bus(bus_);
+  Scheduler scheduler(plugs_with(bus), {}, pools());
+  ASSERT_TRUE(run(scheduler.start()));
+  const std::string key = store::job_lease_key(JobId("j1"));
+  ASSERT_TRUE(*store_.acquire(key, {"of-another-service", limits::kJobLeaseTtl}).await_resume());
+  std::optional<bus::Verdict> verdict;
+  auto note = [](Task<bus::Verdict> handling, std::optional<bus::Verdict>& noted) -> Task<void> {
+    noted = co_await std::move(handling);
+  };
+  bus::Delivery delivery{.subject = std::string(bus::kSubmitSubject),
+                         .payload = submit_packet("j1")};
+  tasks_.spawn(note(bus.handlers.at(delivery.subject)(delivery), verdict));
+  loop_.run_for(limits::kLeaseWaitMax - Duration(1));
+  EXPECT_FALSE(verdict);
+  loop_.run_for(limits::kLeasePollEveryMax);
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->kind, bus::Verdict::Kind::kNak);
+  EXPECT_EQ(verdict->delay, limits::kRetryBusy);
+  EXPECT_FALSE(stored("j1"));
   bus_.drop();
 }
 

@@ -158,9 +158,11 @@ story: The policy that is asked over a wire dies with the scheduler and is asked
   the scheduler crashes
   advance 1s
   the scheduler restarts
+  expect metric orphan_replayed_total 0
   advance 15s
   expect job j1 RUNNING on w1 epoch 1
   expect worker w1 got job j1 1 times
+  expect metric orphan_replayed_total{topic=job.default} 1
 
 story: Time in which no scheduler ran makes no attempts
   submit 3 jobs j topic job.default

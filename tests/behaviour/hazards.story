@@ -44,10 +44,12 @@ story: H-06 A crash between the write and the publish does not swallow the job
   worker w1 joins pool default
   the scheduler crashes before the next dispatch
   submit job j1 topic job.default
-  the scheduler restarts
-  the submit of j1 is delivered again
   advance 5s
-  expect job j1 RUNNING on w1
+  the scheduler restarts
+  expect job j1 DISPATCHED on w1 epoch 1
+  the submit of j1 is delivered again
+  # At once: no sweep has looked at it.
+  expect job j1 RUNNING on w1 epoch 2
 
 story: H-07 A redelivery leaves the reason of a dead letter alone
   submit job j1 topic job.nowhere

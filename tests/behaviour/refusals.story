@@ -3,6 +3,16 @@ given topic job.default -> pool default
 given pool default requires cpu
 given pool gpu-batch requires gpu,cuda
 
+story: CON-6 A topic without a pool fails at once though its tenant is full
+  policy limits topic job.default max_concurrent_jobs 1
+  policy limits topic job.nowhere max_concurrent_jobs 1
+  worker w1 joins pool default capacity 4
+  submit job j1 topic job.default tenant acme
+  submit job j2 topic job.default tenant acme
+  expect job j2 PENDING waiting for tenant_limit
+  submit job j3 topic job.nowhere tenant acme
+  expect job j3 FAILED code no_pool_mapping
+
 story: A topic without a pool fails at once with no_pool_mapping
   worker w1 joins pool default capacity 4
   submit job j1 topic job.nowhere
