@@ -5,7 +5,10 @@
 
 # ensure_command COMMAND PACKAGE
 ensure_command() {
-  command -v "$1" >/dev/null || install_packages "$2"
+  if ! command -v "$1" >/dev/null; then
+    say "installing $2, for there is no $1"
+    install_packages "$2"
+  fi
 }
 
 ensure_edge_go_client() {
