@@ -116,8 +116,11 @@ story: A cancel does not overtake its own submit that is stored and was not take
   the store fails the next write
   submit job j1 topic job.default
   expect submit of j1 is stored
+  advance 500ms
   expect no job j1
   cancel j1 reason "not needed"
+  advance 600ms
+  expect job j1 RUNNING on w1
   advance 5s
   expect job j1 CANCELLED saying "not needed"
   expect message on sys.job.cancel for j1
