@@ -19,6 +19,8 @@ namespace {
 
 // Leaves room for sums with the time that it is now.
 constexpr Duration kLongest = std::chrono::hours(24 * 365 * 100);
+// A payload may be deep, and is shown within an answer.
+constexpr size_t kAnswerDepthMax = 128;
 
 // What would have made it work, where that is known.
 std::string advice(const Dialect& dialect, const json::value& body) {
@@ -125,6 +127,7 @@ json::value Call::ask(std::string_view method, const std::string& target,
   // A job's result may hold any bytes, and is no reason to tell nothing of the job.
   json::parse_options any_bytes;
   any_bytes.allow_invalid_utf8 = true;
+  any_bytes.max_depth = kAnswerDepthMax;
   json::value value = json::parse(answer.body, error, {}, any_bytes);
   if (error) {
     throw Problem{kFailed, fmt::format("what answers at {} is not the API of a server",

@@ -45,6 +45,12 @@ int job_logs(Call& call) {
     return kDone;
   }
   if (!result.is_null()) return print_json(result);
+  if (number_at(job, "result_size_bytes") > 0) {  // too long to be shown within its job
+    const Answer bytes = call.call("GET", job_path(call.words[0], "/result"));
+    if (!bytes.good()) call.refuse(bytes);
+    std::fwrite(bytes.body.data(), 1, bytes.body.size(), stdout);
+    return kDone;
+  }
   const std::string message = text_at(job, "error_message");
   if (message.empty()) return print_json(job);
   fmt::print(stderr, "{}\n", printable(message));

@@ -7,8 +7,9 @@
 namespace fairlead::http {
 
 void AnswerBytes::count(Reply& reply) {
-  const size_t bytes = reply.body.size();
-  if (bytes <= limits::kHttpSmallAnswerBytes || reply.counted) return;
+  reply.counted = nullptr;
+  const size_t bytes = reply.body.size() + (reply.render ? reply.render_bytes : 0);
+  if (bytes <= limits::kHttpSmallAnswerBytes) return;
   if (under_way_.fetch_add(bytes) + bytes > most_) {
     under_way_ -= bytes;
     reply = std::move(problem(503, "too many answers are under way", "answers_under_way")

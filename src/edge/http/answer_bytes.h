@@ -17,8 +17,9 @@ class AnswerBytes {
   AnswerBytes(const AnswerBytes&) = delete;
   AnswerBytes& operator=(const AnswerBytes&) = delete;
 
-  // Counts the body for as long as the reply lives. When there are too many bytes, the reply
-  // becomes one that tells the caller to come back; small ones pass in any case.
+  // Counts the body, or what it will be made of, for as long as the reply lives; called again when
+  // the one has become the other. When there are too many bytes, the reply becomes one that tells
+  // the caller to come back; small ones pass in any case.
   void count(Reply& reply);
 
   size_t under_way() const { return under_way_; }

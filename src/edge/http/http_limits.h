@@ -51,6 +51,9 @@ inline constexpr size_t kApiKeyBytesMax = 512;
 
 // --- What a call may carry -------------------------------------------------------------------
 inline constexpr size_t kJsonDepthMax = 64;
+// Values in a body, but for the context of a job, which is not built: more than any call needs, and
+// a few milliseconds of the one thread that reads.
+inline constexpr size_t kJsonValuesMax = 20'000;
 inline constexpr size_t kPromptCharactersMax = 50'000;
 inline constexpr size_t kSubmitLabelsMax = 50;
 inline constexpr size_t kSubmitTagsMax = 50;
@@ -69,8 +72,11 @@ inline constexpr Duration kRateSampleEvery = 5s;
 inline constexpr Duration kStatusFor = 1s;
 // Topics named to a caller who asked for one that is not there.
 inline constexpr size_t kTopicsNamedMax = 20;
-// A stored payload that is shown in an answer; a larger one is fetched from the payload listener.
-inline constexpr size_t kPayloadShownBytesMax = 4 << 20;
+// A stored payload that is shown within its job; a larger one is fetched as the result it is, or by
+// the pointer to it.
+inline constexpr size_t kPayloadShownBytesMax = 256 << 10;
+// And one that is asked for by its pointer; a larger one is fetched from the payload listener.
+inline constexpr size_t kMemoryShownBytesMax = 4 << 20;
 // A result that is sent as it is: twice what a worker lets a program write if it is not told. It is
 // in memory until the caller has read it.
 inline constexpr size_t kResultBytesMax = 16 << 20;
@@ -104,5 +110,7 @@ static_assert(kAdmissionWait > 3 * kRetryStore && kAdmissionWait < kHttpCallTime
 static_assert(kBulkStaggerTotalMax < kHttpCallTimeout, "a staggered call is answered in time");
 static_assert(kHttpSweepEvery < kHttpHealthTimeout);
 static_assert(kListPageMax <= kScanMax);
+static_assert(kPayloadShownBytesMax <= kMemoryShownBytesMax);
+static_assert(kBulkMax < kJsonValuesMax);
 
 }  // namespace fairlead::limits

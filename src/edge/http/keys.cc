@@ -53,7 +53,7 @@ Result<void> ApiKeys::add_all(std::string_view text) {
   text = trim(text);
   if (text.empty()) return {};
   if (text[0] != '[' && text[0] != '{') return add_words(text);
-  auto value = parse_body(text);
+  auto value = parse_json(text);
   if (!value) return fail(ErrorCode::kInvalid, "API keys: " + value.error().message);
   return add_json(*value);
 }

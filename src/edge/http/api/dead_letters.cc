@@ -23,7 +23,11 @@ struct Listing {
 Task<Reply> list(Backend& backend, Listing listing) {
   auto page = co_await find_dead_letters(backend, listing.filter, listing.cursor, listing.limit);
   if (!page) co_return problem_of(page.error());
-  co_return reply_later(200, [page = *std::move(page), listing] {
+  size_t bytes = 0;
+  for (const store::DeadLetter& entry : page->entries) {
+    bytes += sizeof(entry) + entry.reason.size();
+  }
+  co_return reply_later(200, bytes, [page = *std::move(page), listing] {
     json::array items;
     for (const store::DeadLetter& entry : page.entries) items.push_back(dead_letter_json(entry));
     if (listing.bare) return json::value(std::move(items));

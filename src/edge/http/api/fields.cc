@@ -4,9 +4,10 @@
 
 #include <fmt/core.h>
 
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <boost/json/stream_parser.hpp>
 
+#include "edge/http/api/json_text.h"
 #include "edge/http/api/text.h"
 
 namespace fairlead::http {
@@ -35,22 +36,46 @@ const char* kind_of(const json::value& value) {
 
 }  // namespace
 
-Result<json::value> parse_body(std::string_view text) {
+Result<json::value> parse_json(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == text.npos) return json::object{};
   json::parse_options options;
   options.max_depth = limits::kJsonDepthMax;
-  json::stream_parser parser({}, options);
   boost::system::error_code error;
-  size_t parsed = parser.write_some(text.data(), text.size(), error);
-  if (!error && text.find_first_not_of(" \t\r\n", parsed) != text.npos) {
-    error = json::error::extra_data;
+  json::value value = json::parse(text, error, {}, options);
+  if (!error) return value;
+  auto outline = outline_of(text);
+  return fail(ErrorCode::kInvalid,
+              "no JSON: " + (outline ? error.message() : outline.error().message));
+}
+
+Result<json::value> parse_body(std::string_view text) {
+  auto parsed = parse_body_without(text, {});
+  if (!parsed) return std::unexpected(parsed.error());
+  return std::move(parsed->body);
+}
+
+Result<BodyWithout> parse_body_without(std::string_view text, std::string_view member) {
+  if (text.find_first_not_of(" \t\r\n") == text.npos) return BodyWithout{json::object{}, {}};
+  auto outline = outline_of(text, member);
+  if (!outline) {
+    return fail(ErrorCode::kInvalid, "the body is no JSON: " + outline.error().message);
   }
-  if (!error) parser.finish(error);
-  if (error) {
-    return fail(ErrorCode::kInvalid,
-                fmt::format("the body is no JSON: {} at byte {}", error.message(), parsed));
+  if (outline->values > limits::kJsonValuesMax) {
+    return fail(ErrorCode::kInvalid, fmt::format("the body has {} values, must have at most {}",
+                                                 outline->values, limits::kJsonValuesMax));
   }
-  return parser.release();
+  const std::string_view found = outline->member;
+  if (found.empty()) {
+    auto body = parse_json(text);
+    if (!body) return std::unexpected(body.error());
+    return BodyWithout{*std::move(body), {}};
+  }
+  const auto before = static_cast<size_t>(found.data() - text.data());
+  std::string rest(text.substr(0, before));
+  rest.append("null").append(text.substr(before + found.size()));
+  auto body = parse_json(rest);
+  if (!body) return std::unexpected(body.error());
+  return BodyWithout{*std::move(body), found == "null" ? std::string_view() : found};
 }
 
 Fields::Fields(const json::value& value, Unknown unknown, std::string path)

@@ -22,7 +22,17 @@
 namespace fairlead::http {
 
 // A JSON value of bounded depth. An empty text is an empty object. The error says at which byte.
+Result<json::value> parse_json(std::string_view text);
+// Likewise the body of a request, which has at most kJsonValuesMax values.
 Result<json::value> parse_body(std::string_view text);
+
+// A body without the value of one of its members, which is of any kind and may be long: that one is
+// given as the text it is.
+struct BodyWithout {
+  json::value body;       // has null in its place
+  std::string_view text;  // within the body; empty when it is absent or null
+};
+Result<BodyWithout> parse_body_without(std::string_view text, std::string_view member);
 
 class Fields {
  public:

@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "cordum/agent/v1/safety.pb.h"
 #include "edge/http/api/text.h"
+#include "job/codec.h"
+#include "job/wire_fields.h"
 
 namespace fairlead::http {
 
@@ -201,22 +203,47 @@ json::object job_detail(const ShownJob& job, bool times_as_text) {
   return object;
 }
 
-json::array job_items(const std::vector<ShownJob>& jobs, bool times_as_text) {
-  json::array items;
-  for (const ShownJob& job : jobs) items.push_back(job_item(job, times_as_text));
-  return items;
+size_t ShownJob::bytes() const {
+  return sizeof(ShownJob) + job::text_bytes(record) + request.size();
 }
 
-Task<Result<std::vector<ShownJob>>> with_requests(Backend& backend,
-                                                  std::vector<job::Record> records) {
-  std::vector<ShownJob> jobs;
+// Of a request, found without parsing all of it, what job_item shows; as a request.
+static std::string listed_part(std::string_view request) {
+  std::string pieces;
+  job::WireFields fields(request);
+  while (fields.next()) {
+    if (fields.number() == cap::JobRequest::kMetaFieldNumber) pieces += fields.bytes();
+  }
+  cap::JobRequest listed;
+  if (!listed.mutable_meta()->ParseFromString(pieces)) return "";
+  listed.mutable_meta()->clear_labels();
+  return listed.SerializeAsString();
+}
+
+static ShownJob row_of(job::Record record, std::string_view request) {
+  record.history = {};
+  record.past_decisions = {};
+  record.decision.constraints = {};
+  return {std::move(record), listed_part(request)};
+}
+
+Task<Result<JobRows>> job_rows(Backend& backend, std::vector<job::Record> records) {
+  JobRows rows;
+  rows.jobs.reserve(records.size());
   for (job::Record& record : records) {
     Result<store::Loaded> loaded =
         co_await backend.store.load(record.id, {.with_request = true, .lease = {}});
     if (!loaded) co_return std::unexpected(loaded.error());
-    jobs.push_back({std::move(record), std::move(loaded->request)});
+    rows.jobs.push_back(row_of(std::exchange(record, {}), loaded->request));
+    rows.bytes += rows.jobs.back().bytes();
   }
-  co_return jobs;
+  co_return rows;
+}
+
+json::array job_items(const JobRows& rows, bool times_as_text) {
+  json::array items;
+  for (const ShownJob& job : rows.jobs) items.push_back(job_item(job, times_as_text));
+  return items;
 }
 
 static json::object decision_json(const job::Record& record, const job::Decision& decision) {

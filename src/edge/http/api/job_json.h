@@ -15,6 +15,9 @@ namespace fairlead::http {
 struct ShownJob {
   job::Record record;
   std::string request;
+
+  // What it takes to keep it, about.
+  size_t bytes() const;
 };
 
 // One line of a list.
@@ -22,9 +25,14 @@ json::object job_item(const ShownJob& job, bool times_as_text);
 // Everything but what lies in payloads.
 json::object job_detail(const ShownJob& job, bool times_as_text);
 
-json::array job_items(const std::vector<ShownJob>& jobs, bool times_as_text);
-Task<Result<std::vector<ShownJob>>> with_requests(Backend& backend,
-                                                  std::vector<job::Record> records);
+// The lines of a list. A job may be long and a list has many: of each only that is kept which its
+// line shows.
+struct JobRows {
+  std::vector<ShownJob> jobs;
+  size_t bytes = 0;  // of all, about
+};
+Task<Result<JobRows>> job_rows(Backend& backend, std::vector<job::Record> records);
+json::array job_items(const JobRows& rows, bool times_as_text);
 
 // What policy said of the job, the last word first.
 json::array job_decisions(const job::Record& record, size_t limit);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "edge/http/api/fields.h"
 #include "edge/http/api/job_submit.h"
+#include "edge/http/api/json_text.h"
 #include "edge/http/api/text.h"
 #include "job/request.h"
 
@@ -116,9 +117,9 @@ void read_environment(Fields& fields, cap::JobRequest& request) {
 }  // namespace
 
 std::expected<Submission, Reply> read_submission(const Request& request, ReadTools& tools) {
-  auto body = parse_body(request.body);
-  if (!body) return std::unexpected(problem(400, body.error().message, "invalid_json"));
-  Fields fields(*body, Fields::Unknown::kTolerated);
+  auto given = parse_body_without(request.body, "context");
+  if (!given) return std::unexpected(problem(400, given.error().message, "invalid_json"));
+  Fields fields(given->body, Fields::Unknown::kTolerated);
 
   std::string prompt = fields.text("prompt", kPromptBytesMax);
   if (size_t count = characters(prompt); count == 0 || count > limits::kPromptCharactersMax) {
@@ -145,7 +146,6 @@ std::expected<Submission, Reply> read_submission(const Request& request, ReadToo
   read_labels(fields, job);
   std::string key = read_key(fields, request);
   std::string tenant = fields.text("tenant_id", limits::kTenantBytesMax);
-  const json::value* context = fields.any("context");
   if (auto wrong = fields.problem()) return std::unexpected(*std::move(wrong));
 
   if (another) {
@@ -179,8 +179,8 @@ std::expected<Submission, Reply> read_submission(const Request& request, ReadToo
   };
   add_content(job::kPromptLabel, prompt);
   submission.context = json::serialize(kept);
-  if (context) {
-    std::string payload = json::serialize(*context);
+  if (!given->text.empty()) {
+    std::string payload = plain_json(given->text);
     add_content(job::kPayloadLabel, payload);
     submission.context.back() = ',';
     submission.context.append(R"("context":)").append(payload).append("}");

@@ -1,12 +1,11 @@
 // Jobs: one, lists, traces, decisions, timeline.
 #include <fmt/core.h>
 
-#include <boost/json/parse.hpp>
-
 #include "base/text.h"
 #include "edge/http/api/backend.h"
 #include "edge/http/api/job_filter.h"
 #include "edge/http/api/job_json.h"
+#include "edge/http/api/json_text.h"
 #include "edge/http/api/route.h"
 #include "edge/http/api/text.h"
 
@@ -14,30 +13,39 @@ namespace fairlead::http {
 
 namespace {
 
-// Shows a stored payload within an answer: as JSON when it is, else as text. It is null when it is
-// gone, elsewhere or too large to be shown, and when it is no text: then it stands beside it, in
-// base64.
-void show_payload(json::object& shown, const std::string& name,
-                  const std::optional<store::Blob>& blob) {
-  shown[name] = nullptr;
-  if (!blob || blob->bytes.size() > limits::kPayloadShownBytesMax) return;
-  json::parse_options options;
-  options.max_depth = limits::kJsonDepthMax;
-  boost::system::error_code error;
-  json::value value = json::parse(blob->bytes, error, {}, options);
-  if (!error) {
-    shown[name] = std::move(value);
-  } else if (is_utf8(blob->bytes)) {
-    shown[name] = blob->bytes;
-  } else {
-    shown[name + "_base64"] = base64(blob->bytes);
-  }
+// What lies behind a pointer.
+struct Payload {
+  size_t size = 0;
+  std::optional<std::string> bytes;  // none: it is gone, elsewhere or too large to be shown
+
+  size_t held() const { return bytes ? size : 0; }
+};
+
+Task<Result<Payload>> payload_at(Backend& backend, std::string_view pointer) {
+  std::string key(key_of_pointer(pointer));
+  if (key.empty()) co_return Payload{};
+  Result<std::optional<store::Blob>> blob =
+      co_await backend.store.blob(std::move(key), limits::kPayloadShownBytesMax);
+  if (!blob) co_return std::unexpected(blob.error());
+  if (!*blob) co_return Payload{};
+  Payload payload{(*blob)->size, {}};
+  if (payload.size <= limits::kPayloadShownBytesMax) payload.bytes = std::move((*blob)->bytes);
+  co_return payload;
 }
 
-Task<Result<std::optional<store::Blob>>> payload_at(Backend& backend, std::string_view pointer) {
-  std::string key(key_of_pointer(pointer));
-  if (key.empty()) co_return std::optional<store::Blob>{};
-  co_return co_await backend.store.blob(std::move(key));
+// Shows a payload within an answer: as JSON when it is, which is not built, for that may be slow;
+// else as text. What is no text stands beside it in base64, of what is too large the size.
+void show_payload(std::string& shown, const std::string& name, const Payload& payload) {
+  if (!payload.bytes) {
+    add_member(shown, name, "null");
+    if (payload.size > 0) add_member(shown, name + "_size_bytes", std::to_string(payload.size));
+    return;
+  }
+  const std::string& bytes = *payload.bytes;
+  if (is_json(bytes)) return add_member(shown, name, bytes);
+  if (is_utf8(bytes)) return add_member(shown, name, text_of(json::value(bytes)));
+  add_member(shown, name, "null");
+  add_member(shown, name + "_base64", text_of(json::value(base64(bytes))));
 }
 
 struct Asked {
@@ -71,14 +79,16 @@ Task<Reply> get_job(Backend& backend, Asked about) {
   if (!context) co_return problem_of(context.error());
   auto result = co_await payload_at(backend, job->record.result_ptr);
   if (!result) co_return problem_of(result.error());
-  bool denied = job->record.state == job::State::kDenied;
-  co_return reply_later(200, [job = *std::move(job), context = *std::move(context),
-                              result = *std::move(result), about, denied] {
-    json::object shown = job_detail(job, about.times_as_text);
-    show_payload(shown, "context", context);
-    show_payload(shown, "result", denied ? std::nullopt : result);
-    return json::value(std::move(shown));
-  });
+  if (job->record.state == job::State::kDenied) *result = {};
+  const size_t bytes = job->bytes() + context->held() + result->held();
+  co_return reply_text_later(200, bytes,
+                             [job = *std::move(job), context = *std::move(context),
+                              result = *std::move(result), as_text = about.times_as_text] {
+                               std::string shown = text_of(job_detail(job, as_text));
+                               show_payload(shown, "context", context);
+                               show_payload(shown, "result", result);
+                               return shown;
+                             });
 }
 
 std::expected<Call, Reply> read_get(Request& request, ReadTools&) {
@@ -123,15 +133,17 @@ struct Listing {
 Task<Reply> list_jobs(Backend& backend, Listing listing) {
   auto page = co_await find_jobs(backend, listing.filter, listing.cursor, listing.limit);
   if (!page) co_return problem_of(page.error());
-  auto jobs = co_await with_requests(backend, std::move(page->records));
-  if (!jobs) co_return problem_of(jobs.error());
-  co_return reply_later(200, [jobs = *std::move(jobs), next = std::move(page->next),
-                              as_text = listing.times_as_text] {
-    json::object body;
-    body["items"] = job_items(jobs, as_text);
-    body["next_cursor"] = next.empty() ? json::value(nullptr) : json::value(next);
-    return json::value(std::move(body));
-  });
+  auto rows = co_await job_rows(backend, std::move(page->records));
+  if (!rows) co_return problem_of(rows.error());
+  const size_t bytes = rows->bytes;
+  co_return reply_later(
+      200, bytes,
+      [rows = *std::move(rows), next = std::move(page->next), as_text = listing.times_as_text] {
+        json::object body;
+        body["items"] = job_items(rows, as_text);
+        body["next_cursor"] = next.empty() ? json::value(nullptr) : json::value(next);
+        return json::value(std::move(body));
+      });
 }
 
 std::expected<Call, Reply> read_list(Request& request, ReadTools&) {
@@ -155,10 +167,11 @@ std::expected<Call, Reply> read_list(Request& request, ReadTools&) {
 Task<Reply> trace(Backend& backend, Listing listing) {
   auto page = co_await find_jobs(backend, listing.filter, listing.cursor, listing.limit);
   if (!page) co_return problem_of(page.error());
-  auto jobs = co_await with_requests(backend, std::move(page->records));
-  if (!jobs) co_return problem_of(jobs.error());
-  Reply reply = reply_later(200, [jobs = *std::move(jobs), as_text = listing.times_as_text] {
-    return json::value(job_items(jobs, as_text));
+  auto rows = co_await job_rows(backend, std::move(page->records));
+  if (!rows) co_return problem_of(rows.error());
+  const size_t bytes = rows->bytes;
+  Reply reply = reply_later(200, bytes, [rows = *std::move(rows), as_text = listing.times_as_text] {
+    return json::value(job_items(rows, as_text));
   });
   if (!page->next.empty()) reply.with("X-Next-Cursor", page->next);
   co_return reply;

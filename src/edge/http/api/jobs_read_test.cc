@@ -1,4 +1,5 @@
 #include "edge/http/api/api_fixture.h"
+#include "edge/http/api/job_json.h"
 
 namespace fairlead::http {
 namespace {
@@ -72,6 +73,30 @@ TEST_F(JobListApi, ARareTeamIsFoundBehindManyOthers) {
   EXPECT_TRUE(page.body.at("next_cursor").is_null());
 }
 
+TEST_F(JobListApi, AListOfLongJobsHoldsWhatItShowsAndNotTheJobs) {
+  const std::string long_job = R"({"capability":"sums","risk_tags":["money"],"prompt":")" +
+                               std::string(50'000, 'p') + R"(","context":")" +
+                               std::string(60'000, 'c') + R"("})";
+  constexpr size_t kJobs = 50;
+  for (size_t i = 0; i < kJobs; ++i) submit_job(long_job);
+  store::Query query;
+  query.limit = kJobs;
+  auto page = run_answer(store_.scan(query));
+  ASSERT_EQ(page.records.size(), kJobs);
+
+  auto rows = run(job_rows(*backend_, std::move(page.records)));
+  ASSERT_TRUE(rows.has_value());
+  size_t held = 0;
+  for (const ShownJob& job : rows->jobs) held += job.bytes();
+  EXPECT_EQ(rows->bytes, held);
+  EXPECT_LT(held, kJobs << 11) << "the longest list holds less than 1 MB";
+
+  Answered list = get("/api/v1/jobs?limit=500");
+  ASSERT_EQ(list.items().size(), kJobs);
+  EXPECT_EQ(list.items()[0].at("capability"), "sums");
+  EXPECT_EQ(list.items()[0].at("risk_tags"), json::array{"money"});
+}
+
 TEST_F(JobListApi, RefusesWhatItCannotRead) {
   EXPECT_EQ(get("/api/v1/jobs?state=NOPE").status, 400);
   EXPECT_EQ(get("/api/v1/jobs?limit=x").status, 400);
@@ -109,6 +134,44 @@ TEST_F(JobListApi, AResultIsShownAsJsonOrText) {
   (void)run_answer(
       store_.put_blob("res:" + job, {"plain words", {}}, store::BlobCondition::kAlways));
   EXPECT_EQ(get("/api/v1/jobs/" + job).body.at("result"), "plain words");
+}
+
+TEST_F(JobListApi, OfAPayloadThatIsTooLargeToBeShownTheSizeIs) {
+  worker("w1");
+  std::string job = submit_job();
+  auto result = [&](const std::string& bytes) {
+    (void)run_answer(store_.put_blob("res:" + job, {bytes, {}}, store::BlobCondition::kAlways));
+    return get("/api/v1/jobs/" + job);
+  };
+  finish(job, "w1", cordum::agent::v1::JOB_STATUS_SUCCEEDED, "redis://res:" + job);
+  EXPECT_EQ(result("[1,\n 2]").body.at("result"), (json::array{1, 2}));
+  EXPECT_EQ(result("[1,2").body.at("result"), "[1,2");
+  EXPECT_EQ(result("").body.at("result"), "");
+
+  const std::string longest(limits::kPayloadShownBytesMax, 'x');
+  EXPECT_EQ(result(longest).text("result"), longest);
+  Answered larger = result(longest + "x");
+  EXPECT_TRUE(larger.body.at("result").is_null());
+  EXPECT_EQ(larger.body.at("result_size_bytes"), longest.size() + 1);
+  EXPECT_EQ(larger.text("result_ptr"), "redis://res:" + job);
+}
+
+// Building what others wrote costs many times what copying it does.
+TEST_F(JobListApi, APayloadIsCopiedAndNotBuilt) {
+  worker("w1");
+  std::string job = submit_job();
+  const std::string written = "[[ ], 1.50,\n12345678901234567890123, {}]";
+  (void)run_answer(store_.put_blob("res:" + job, {written, {}}, store::BlobCondition::kAlways));
+  finish(job, "w1", cordum::agent::v1::JOB_STATUS_SUCCEEDED, "redis://res:" + job);
+  for (const std::string& path : {"/api/v1/jobs/" + job, std::string("/api/v1/memory")}) {
+    Request request;
+    request.path = path;
+    request.query = {{"key", "res:" + job}};
+    request.caller = caller_;
+    ReadTools tools{random_, clock_};
+    Reply reply = run(api_.plan(request, tools)->call(*backend_));
+    EXPECT_NE(reply.render().find(":" + written), std::string::npos) << path;
+  }
 }
 
 TEST_F(JobListApi, TimelineAndDecisionsTellTheJobsWay) {

@@ -89,6 +89,29 @@ TEST_F(JobsApi, SubmitSaysWhatIsWrongWhereAndWhatWouldBeRight) {
   EXPECT_TRUE(store_.all().empty());
 }
 
+TEST_F(JobsApi, AContextMayHaveManyValuesAndOtherFieldsOnlyAsManyAsTheyNeed) {
+  std::string many = "[0";
+  for (size_t i = 0; i < limits::kJsonValuesMax; ++i) many += ",0";
+  many += "]";
+  const std::string body = R"({"prompt":"p","context":)" + many + "}";
+  std::string job = submit_job(body);
+  std::string stored = run_answer(store_.blob(context_key(job)))->bytes;
+  EXPECT_TRUE(stored.ends_with(R"("context":)" + many + "}"));
+  EXPECT_EQ(post("/api/v1/jobs/explain-placement", body).status, 200);
+  Answered refused = post("/api/v1/jobs", R"({"prompt":"p","junk":)" + many + "}");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_NE(refused.text("error").find("must have at most 20000"), std::string::npos);
+}
+
+TEST_F(JobsApi, AContextIsKeptAsItWasWrittenButForBlanksAndEscapes) {
+  std::string job = submit_job(
+      R"({"prompt":"p", "context": {"n": 12345678901234567890123, "s": "a\/b c", "f": 1.50}})");
+  std::string stored = run_answer(store_.blob(context_key(job)))->bytes;
+  EXPECT_TRUE(stored.ends_with(R"("context":{"n":12345678901234567890123,"s":"a/b c","f":1.50}})"))
+      << stored;
+  EXPECT_EQ(post("/api/v1/jobs", R"({"prompt":"p","context":1,"context":2})").status, 400);
+}
+
 TEST_F(JobsApi, DeepJsonIsRefusedAndNotFollowed) {
   std::string deep = R"({"prompt":"p","context":)" + std::string(100'000, '[') + "}";
   EXPECT_EQ(post("/api/v1/jobs", deep).status, 400);
@@ -160,6 +183,8 @@ TEST_F(JobsApi, ASecretReferenceMarksTheJob) {
   Answered answer = get("/api/v1/jobs/" + job);
   EXPECT_EQ(json::serialize(answer.body.at("risk_tags")), R"(["secrets"])");
   EXPECT_EQ(answer.body.at("labels").at("secrets_present"), "true");
+  job = submit_job(R"({"prompt":"p","context":{"key":"\u0073ecret:\/\/vault\/x"}})");
+  EXPECT_EQ(get("/api/v1/jobs/" + job).body.at("labels").at("secrets_present"), "true");
 }
 
 TEST_F(JobsApi, ATenantSubmitsAndSeesOnlyItsOwn) {

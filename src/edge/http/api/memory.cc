@@ -1,9 +1,9 @@
 // Stored payloads, for people who look into a job: ctx:, res:, art: and mem: keys.
 #include <fmt/core.h>
 
-#include <boost/json/parse.hpp>
-
+#include "base/text.h"
 #include "edge/http/api/backend.h"
+#include "edge/http/api/json_text.h"
 #include "edge/http/api/route.h"
 #include "edge/http/api/text.h"
 
@@ -11,29 +11,16 @@ namespace fairlead::http {
 
 namespace {
 
-json::object shown(const std::string& key, const std::string& bytes) {
-  json::object body{{"pointer", pointer_to(key)},
-                    {"key", key},
-                    {"kind", key.substr(0, key.find(':'))},
-                    {"size_bytes", bytes.size()},
-                    {"base64", base64(bytes)}};
-  json::parse_options options;
-  options.max_depth = limits::kJsonDepthMax;
-  boost::system::error_code error;
-  json::value value = json::parse(bytes, error, {}, options);
-  if (!error) body["json"] = std::move(value);
+std::string shown(const std::string& key, const std::string& bytes) {
+  std::string body = text_of(json::object{{"pointer", pointer_to(key)},
+                                          {"key", key},
+                                          {"kind", key.substr(0, key.find(':'))},
+                                          {"size_bytes", bytes.size()},
+                                          {"base64", base64(bytes)}});
+  if (is_json(bytes)) add_member(body, "json", bytes);
   // Text is what a JSON text can hold as it is.
-  bool plain = bytes.find('\0') == std::string::npos;
-  if (plain) {
-    std::string probe = "\"";
-    for (char c : bytes) {
-      if (c == '"' || c == '\\') probe += '\\';
-      probe += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-    }
-    probe += '"';
-    boost::system::error_code not_text;
-    json::parse(probe, not_text);
-    if (!not_text) body["text"] = bytes;
+  if (bytes.find('\0') == std::string::npos && is_utf8(bytes)) {
+    add_member(body, "text", text_of(json::value(bytes)));
   }
   return body;
 }
@@ -49,18 +36,19 @@ Task<Reply> memory(Backend& backend, Caller caller, std::string key) {
       co_return problem(404, "nothing is stored under this key", "not_found");
     }
   }
-  auto blob = co_await backend.store.blob(key);
+  auto blob = co_await backend.store.blob(key, limits::kMemoryShownBytesMax);
   if (!blob) co_return problem_of(blob.error());
   if (!*blob) co_return problem(404, "nothing is stored under this key", "not_found");
-  if ((*blob)->bytes.size() > limits::kPayloadShownBytesMax) {
+  if ((*blob)->size > limits::kMemoryShownBytesMax) {
     co_return problem(413,
                       fmt::format("it has {} bytes, at most {} are shown: fetch it from the "
                                   "payload listener",
-                                  (*blob)->bytes.size(), limits::kPayloadShownBytesMax),
+                                  (*blob)->size, limits::kMemoryShownBytesMax),
                       "payload_too_large");
   }
-  co_return reply_later(200, [key = std::move(key), bytes = std::move((*blob)->bytes)] {
-    return json::value(shown(key, bytes));
+  const size_t size = (*blob)->bytes.size();
+  co_return reply_text_later(200, size, [key = std::move(key), bytes = std::move((*blob)->bytes)] {
+    return shown(key, bytes);
   });
 }
 

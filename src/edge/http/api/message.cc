@@ -84,9 +84,13 @@ bool Request::openapi_profile() const {
          header("user-agent").starts_with("cordum-sdk-python/");
 }
 
-// Whatever others have stored: an answer is JSON.
-static std::string text_of(const json::value& value) {
+std::string text_of(const json::value& value) {
   return well_formed(json::serialize(value));
+}
+
+void add_member(std::string& object, std::string_view name, std::string_view value) {
+  object.back() = ',';
+  object.append("\"").append(name).append("\":").append(value).append("}");
 }
 
 Reply reply_json(int status, const json::value& value) {
@@ -96,10 +100,16 @@ Reply reply_json(int status, const json::value& value) {
   return reply;
 }
 
-Reply reply_later(int status, std::move_only_function<json::value()> make) {
+Reply reply_later(int status, size_t bytes, std::move_only_function<json::value()> make) {
+  return reply_text_later(status, bytes,
+                          [make = std::move(make)]() mutable { return text_of(make()); });
+}
+
+Reply reply_text_later(int status, size_t bytes, std::move_only_function<std::string()> make) {
   Reply reply;
   reply.status = status;
-  reply.render = [make = std::move(make)]() mutable { return text_of(make()); };
+  reply.render_bytes = bytes;
+  reply.render = std::move(make);
   return reply;
 }
 
@@ -115,14 +125,16 @@ Reply problem(int status, std::string_view message, std::string_view code, json:
   body["code"] = code.empty() ? code_of(message) : std::string(code);
   body["status"] = status;
   for (auto& [name, value] : extra) body[name] = value;
-  return reply_json(status, body);
+  Reply reply = reply_json(status, body);
+  if (status >= 500) reply.detail = message;
+  return reply;
 }
 
 json::object warning(std::string_view code, std::string_view message) {
   return {{"code", code}, {"message", message}};
 }
 
-Reply problem_of(const Error& error) {
+static Reply shown_problem(const Error& error) {
   switch (error.code) {
     case ErrorCode::kInvalid:
       return problem(400, error.message, "invalid");
@@ -140,6 +152,12 @@ Reply problem_of(const Error& error) {
   }
   return std::move(
       problem(503, "the store did not answer", "unavailable").with("Retry-After", "1"));
+}
+
+Reply problem_of(const Error& error) {
+  Reply reply = shown_problem(error);
+  if (!reply.detail.empty()) reply.detail += ": " + error.message;
+  return reply;
 }
 
 }  // namespace fairlead::http

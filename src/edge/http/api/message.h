@@ -35,6 +35,7 @@ struct Caller {
   Role role = Role::kViewer;
   std::string principal;
   bool principal_bound = false;  // its key says who it is: it cannot be another
+  bool cross_tenant = false;     // its key is bound to no tenant, whether it named one or not
 
   bool sees(const TenantId& other) const { return all_tenants || other == tenant; }
 };
@@ -69,6 +70,7 @@ struct StreamWish {
   std::string first_event;
   std::string first_data;
   uint64_t first_revision = 0;
+  uint64_t tapped_before = 0;  // no event up to this one of the tap tells of what followed
 };
 
 struct Reply {
@@ -78,8 +80,10 @@ struct Reply {
   Pairs headers;
   // Makes the body, on the thread that will send it.
   std::move_only_function<std::string()> render;
+  size_t render_bytes = 0;  // what it holds until then, about
   std::optional<StreamWish> stream;
-  // Held while the body is: what keeps count of it is told when it goes.
+  std::string detail;  // of a problem that is not the caller's fault: for the log only
+  // Held while the body is, or what it is made of: what keeps count of it is told when it goes.
   std::shared_ptr<void> counted;
 
   Reply& with(std::string name, std::string value) {
@@ -89,8 +93,15 @@ struct Reply {
 };
 
 Reply reply_json(int status, const json::value& value);
-// The body is made when the answer is sent: for what is long, or costly to put into words.
-Reply reply_later(int status, std::move_only_function<json::value()> make);
+// The body is made when the answer is sent: for what is long, or costly to put into words. Until
+// then `make` holds about so many bytes.
+Reply reply_later(int status, size_t bytes, std::move_only_function<json::value()> make);
+// Likewise with JSON that `make` has put into words itself.
+Reply reply_text_later(int status, size_t bytes, std::move_only_function<std::string()> make);
+// A value as the text of an answer, which is UTF-8 whatever others have stored.
+std::string text_of(const json::value& value);
+// Adds a member to the text of an object that has some; `value` is JSON.
+void add_member(std::string& object, std::string_view name, std::string_view value);
 Reply reply_empty(int status);
 
 // {"error": message, "code": code, "status": status} and `extra`. Without a code it is the message
@@ -101,7 +112,7 @@ Reply problem(int status, std::string_view message, std::string_view code = {},
 // say.
 json::object warning(std::string_view code, std::string_view message);
 // What an error of the store or the scheduler means for a caller. Of what is not the caller's fault
-// the detail is for the log only.
+// the error itself is the reply's detail.
 Reply problem_of(const Error& error);
 
 }  // namespace fairlead::http

@@ -16,6 +16,7 @@ namespace fairlead::http {
 namespace {
 
 constexpr size_t kWorkersShownMax = 1000;
+constexpr size_t kWorkerShownBytes = 512;  // about
 
 struct Question {
   Topic topic;
@@ -109,16 +110,18 @@ Task<Reply> dry_run(Backend& backend, Question question) {
   if (topic != backend.pools.topics().end()) {
     std::ranges::copy(topic->second.requires_, std::back_inserter(question.requires_));
   }
-  co_return reply_later(200, [explanation = explain(backend, question)] {
+  auto explanation = explain(backend, question);
+  const size_t bytes = explanation.workers.size() * kWorkerShownBytes;
+  co_return reply_later(200, bytes, [explanation = std::move(explanation)] {
     return json::value(to_json(explanation));
   });
 }
 
 std::expected<Call, Reply> read_dry_run(Request& request, ReadTools&) {
-  auto body = parse_body(request.body);
-  if (!body) return std::unexpected(problem(400, body.error().message, "invalid_json"));
   // The body of a submit will do: what does not matter for placement is passed over.
-  Fields fields(*body, Fields::Unknown::kTolerated);
+  auto given = parse_body_without(request.body, "context");
+  if (!given) return std::unexpected(problem(400, given.error().message, "invalid_json"));
+  Fields fields(given->body, Fields::Unknown::kTolerated);
   Question question;
   question.topic =
       Topic(fields.optional_text("topic", limits::kTopicBytesMax).value_or("job.default"));

@@ -83,7 +83,7 @@ std::string encode(const PoolChanges& changes) {
 }
 
 Result<PoolChanges> decode_pool_changes(std::string_view text) {
-  auto value = parse_body(text);
+  auto value = parse_json(text);
   const json::object* object = value ? value->if_object() : nullptr;
   PoolChanges changes;
   if (!object || !read_section(object->if_contains("topics"), changes.topics) ||

@@ -111,10 +111,11 @@ Task<Reply> jobs_of(Backend& backend, WorkersJobs asked) {
   if (found.empty() && !backend.scheduler.registry().find(asked.worker)) {
     co_return problem(404, "worker not found");
   }
-  auto jobs = co_await with_requests(backend, std::move(found));
-  if (!jobs) co_return problem_of(jobs.error());
-  co_return reply_later(200, [jobs = *std::move(jobs), as_text = asked.times_as_text] {
-    return json::value{{"items", job_items(jobs, as_text)}};
+  auto rows = co_await job_rows(backend, std::move(found));
+  if (!rows) co_return problem_of(rows.error());
+  const size_t bytes = rows->bytes;
+  co_return reply_later(200, bytes, [rows = *std::move(rows), as_text = asked.times_as_text] {
+    return json::value{{"items", job_items(rows, as_text)}};
   });
 }
 
