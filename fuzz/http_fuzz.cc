@@ -26,7 +26,7 @@ class HttpWorld {
     world_.run(pools_.start());
     core_->open();
     backend_.stream_readers = [this] { return core_->stream_readers.load(); };
-    backend_.stream_opening = [this] { tap_.expect_reader(); };
+    backend_.stream_opening = [this] { return tap_.expect_reader(); };
     add_listener("", {});
     add_listener("acme:k1:viewer:bob, acme:k2:operator, k3", {});
     add_listener("k3", {.rate = {1, 2}, .public_rate = {1, 1}});

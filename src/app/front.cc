@@ -79,7 +79,7 @@ Result<uint16_t> Front::listen_api(http::Backend& backend) {
                                       },
                                       [this] { http_->forget_events(); }});
   backend.stream_readers = [this] { return http_->stream_readers(); };
-  backend.stream_opening = [this] { tap_->expect_reader(); };
+  backend.stream_opening = [this] { return tap_->expect_reader(); };
   tasks_.spawn(tap_->keep_watching());
   tasks_.spawn(keep_sampling(loop_, backend));
   return http_->listen({.address = config_.api.host,

@@ -85,10 +85,18 @@ EventHub::Entry* EventHub::find(uint64_t number) {
 
 // Leaves out what it does not want.
 void EventHub::move_on(Listening& listening) {
-  while (Entry* entry = find(listening.next)) {
-    listening.next = entry->number;
-    if (wants(listening, *entry)) return;
-    ++listening.next;
+  auto from = [&](Entries& entries) {
+    return std::ranges::lower_bound(entries, listening.next, {}, &Entry::number);
+  };
+  auto kept = from(kept_);
+  auto passing = from(passing_);
+  while (kept != kept_.end() || passing != passing_.end()) {
+    const bool take_kept =
+        passing == passing_.end() || (kept != kept_.end() && kept->number < passing->number);
+    Entry& entry = take_kept ? *kept++ : *passing++;
+    ++looks_;
+    listening.next = entry.number;
+    if (wants(listening, entry)) return;
   }
   listening.next = published_ + 1;
 }
@@ -197,7 +205,15 @@ void EventHub::begin_with_state(Listening& listening) {
       {id_of(published_), std::make_shared<const StreamEvent>(
                               StreamEvent{told.first_event, told.tenant, told.first_data})});
   listening.joined = published_;
-  listening.next = 0;
+  listening.next = first_after(told.tapped_before);
+}
+
+// The number of the first that the tap told of after so many others. Those that are worth nothing
+// later are not looked at: they are about no job.
+uint64_t EventHub::first_after(uint64_t tapped) const {
+  auto of = [](const Entry& entry) { return entry.tapped.tapped; };
+  auto found = std::ranges::upper_bound(kept_, tapped, {}, of);
+  return found == kept_.end() ? published_ + 1 : found->number;
 }
 
 void EventHub::add(Reader* reader, StreamWish wish, std::string_view last_id) {

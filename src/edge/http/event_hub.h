@@ -65,6 +65,8 @@ class EventHub {
   std::optional<Told> next(Reader* reader);
 
   size_t readers() const { return readers_.size(); }
+  // Events that were looked at for somebody who was to begin or go on.
+  uint64_t looks() const { return looks_; }
 
  private:
   struct Entry {
@@ -92,6 +94,7 @@ class EventHub {
   std::optional<uint64_t> number_in(std::string_view id) const;
   void begin_behind(Listening& listening, std::string_view last_id);
   void begin_with_state(Listening& listening);
+  uint64_t first_after(uint64_t tapped) const;
   void give_up(std::map<Reader*, Listening>::iterator reader);
   void give_up_readers_of_jobs();
 
@@ -99,6 +102,7 @@ class EventHub {
   uint64_t published_ = 0;
   uint64_t lost_ = 0;  // up to this number some may be missing
   uint64_t gap_ = 0;   // of the last that tells of others that were lost before they came here
+  uint64_t looks_ = 0;
   Entries kept_;
   Entries passing_;
   size_t kept_bytes_ = 0;

@@ -34,6 +34,11 @@ struct Recorder : EventHub::Reader {
   std::string last_id;
 };
 
+// As the tap numbers them.
+uint64_t next_tapped() {
+  static uint64_t tapped = 0;
+  return ++tapped;
+}
 TappedEvent commit(uint64_t revision, const char* job = "j", const char* tenant = "t",
                    std::string text = {}) {
   auto record = std::make_shared<job::Record>();
@@ -41,13 +46,16 @@ TappedEvent commit(uint64_t revision, const char* job = "j", const char* tenant 
   record->tenant = TenantId(tenant);
   record->revision = Revision(revision);
   record->error_message = std::move(text);
-  return {.record = std::move(record)};
+  return {.record = std::move(record), .tapped = next_tapped()};
 }
 TappedEvent heartbeat(size_t bytes = 0) {
   cordum::agent::v1::BusPacket packet;
   packet.mutable_heartbeat()->set_worker_id("w");
   packet.mutable_heartbeat()->set_region(std::string(bytes, 'x'));
-  return {.kind = TappedEvent::Kind::kPacket, .bytes = packet.SerializeAsString(), .passing = true};
+  return {.kind = TappedEvent::Kind::kPacket,
+          .bytes = packet.SerializeAsString(),
+          .passing = true,
+          .tapped = next_tapped()};
 }
 StreamWish everything() {
   return {true, {}, {}, {}, {}, 0};
@@ -243,6 +251,23 @@ TEST(EventHub, AJobsStreamBeginsWithWhatItIsAndWhatFollowed) {
   hub.add(&reader, {false, TenantId("t"), "j", "now", "{}", 2}, "");
   hub.publish(commit(4));
   EXPECT_EQ(reader.take(hub), (Words{"now", "3", "4"}));
+}
+
+TEST(EventHub, AJobsStreamIsOpenedWithoutALookAtWhatWasBefore) {
+  EventHub hub("life");
+  for (int i = 0; i < 10'000; ++i) {
+    hub.publish(commit(1, "another"));
+    hub.publish(heartbeat());
+  }
+  const uint64_t before = next_tapped();
+  hub.publish(commit(3));
+  hub.publish(heartbeat());
+  Recorder reader;
+  StreamWish wish{false, TenantId("t"), "j", "now", "{}", 2};
+  wish.tapped_before = before;
+  hub.add(&reader, wish, "");
+  EXPECT_EQ(reader.take(hub), (Words{"now", "3"}));
+  EXPECT_LE(hub.looks(), 4u);
 }
 
 }  // namespace

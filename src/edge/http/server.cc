@@ -196,6 +196,7 @@ void Server::set_tls(uint16_t port, std::shared_ptr<const edge::TlsContext> tls)
 }
 
 void ServerCore::publish(std::vector<TappedEvent> events) {
+  if (events.empty()) return;
   size_t bytes = 0;
   for (const TappedEvent& event : events) bytes += bytes_of(event);
   if (events_in_transit_bytes + bytes > limits::kStreamTransitBytes) {
@@ -203,7 +204,8 @@ void ServerCore::publish(std::vector<TappedEvent> events) {
     return;
   }
   if (std::exchange(events_lost, false)) {
-    events.insert(events.begin(), {.kind = TappedEvent::Kind::kGap});
+    const uint64_t tapped = events.front().tapped;
+    events.insert(events.begin(), {.kind = TappedEvent::Kind::kGap, .tapped = tapped});
   }
   events_in_transit_bytes += bytes;
   asio::post(context, [self = shared_from_this(), bytes, batch = std::move(events)]() mutable {

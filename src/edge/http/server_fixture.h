@@ -152,7 +152,7 @@ class ServerTest : public testing::Test {
                                                          },
                                                          [this] { server_->forget_events(); }});
       backend_->stream_readers = [this] { return server_->stream_readers(); };
-      backend_->stream_opening = [this] { tap_->expect_reader(); };
+      backend_->stream_opening = [this] { return tap_->expect_reader(); };
       return true;
     });
     listen_to(std::move(listen));

@@ -61,8 +61,8 @@ struct Backend {
   bool stopping = false;
   // Readers of event streams now.
   std::function<size_t()> stream_readers = [] { return size_t{0}; };
-  // Told before a stream is opened: events are wanted from now on.
-  std::function<void()> stream_opening = [] {};
+  // Told before a stream is opened: events are wanted from now on. How many there were before.
+  std::function<uint64_t()> stream_opening = [] { return uint64_t{0}; };
 };
 
 }  // namespace fairlead::http

@@ -20,6 +20,7 @@ EventTap::~EventTap() {
 
 void EventTap::push(TappedEvent event) {
   bool first = batch_.empty();
+  event.tapped = ++tapped_;
   batch_.push_back(std::move(event));
   if (!first) return;
   backend_.loop.post([this, alive = alive_] {
@@ -60,9 +61,10 @@ void EventTap::set_open(bool wanted) {
   backend_.scheduler.watch([this](const store::Snapshot& record) { push({.record = record}); });
 }
 
-void EventTap::expect_reader() {
+uint64_t EventTap::expect_reader() {
   last_read_ = backend_.clock.monotonic();
   set_open(true);
+  return tapped_;
 }
 
 Task<void> EventTap::keep_watching() {

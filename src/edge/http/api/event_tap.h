@@ -29,6 +29,7 @@ struct TappedEvent {
   TenantId tenant;  // of a packet's job, where the store knows it
   // Worth nothing later, as a heartbeat: it is not remembered for long.
   bool passing = false;
+  uint64_t tapped = 0;  // how many the tap had told of by then, with this one; of a gap, the next
 };
 
 // What it takes to keep it, about.
@@ -50,8 +51,9 @@ class EventTap {
   // Looks once a second whether there are readers. Runs until it is dropped or cancelled.
   Task<void> keep_watching();
 
-  // Somebody is about to read, though not counted yet.
-  void expect_reader();
+  // Somebody is about to read, though not counted yet. How many events there have been: what is
+  // committed from now on comes after them.
+  uint64_t expect_reader();
   bool open() const { return !subscriptions_.empty(); }
 
  private:
@@ -63,6 +65,7 @@ class EventTap {
   Outlet outlet_;
   std::vector<std::unique_ptr<bus::Subscription>> subscriptions_;
   std::vector<TappedEvent> batch_;
+  uint64_t tapped_ = 0;
   // When somebody was last known to read.
   std::optional<MonotonicTime> last_read_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

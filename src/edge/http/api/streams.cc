@@ -13,7 +13,7 @@ Task<Reply> open_all(Backend& backend, Caller caller) {
   backend.stream_opening();
   Reply reply;
   reply.content_type = "text/event-stream";
-  reply.stream = StreamWish{caller.all_tenants, caller.tenant, {}, {}, {}, 0};
+  reply.stream = StreamWish{.all_tenants = caller.all_tenants, .tenant = caller.tenant};
   co_return reply;
 }
 
@@ -23,19 +23,20 @@ std::expected<Call, Reply> read_all(Request& request, ReadTools&) {
 
 // Begins with what the job is now, so that one who comes late does not wait for what has been.
 Task<Reply> open_one(Backend& backend, Caller caller, JobId job) {
-  backend.stream_opening();
+  const uint64_t tapped = backend.stream_opening();
   Result<store::Loaded> loaded = co_await backend.store.load(job, {});
   if (!loaded) co_return problem_of(loaded.error());
   if (!loaded->record) co_return problem(404, "job not found");
   if (!caller.sees(loaded->record->tenant)) co_return problem(403, "tenant access denied");
   Reply reply;
   reply.content_type = "text/event-stream";
-  reply.stream = StreamWish{caller.all_tenants,
-                            loaded->record->tenant,
-                            job.str(),
-                            kStatusChanged,
-                            json::serialize(status_event(*loaded->record)),
-                            loaded->record->revision.value()};
+  reply.stream = StreamWish{.all_tenants = caller.all_tenants,
+                            .tenant = loaded->record->tenant,
+                            .job = job.str(),
+                            .first_event = kStatusChanged,
+                            .first_data = json::serialize(status_event(*loaded->record)),
+                            .first_revision = loaded->record->revision.value(),
+                            .tapped_before = tapped};
   co_return reply;
 }
 
