@@ -57,8 +57,10 @@ constexpr auto kSettings = std::to_array<Setting>({
 
     {"api-key", "KEY", "", "one key for the API, an admin's of every tenant", any_text,
      "CORDUM_API_KEY", kHidden},
-    {"api-keys", "LIST", "", "keys for the API: tenant:key:role,… or JSON", any_text,
-     "CORDUM_API_KEYS", kHidden},
+    {"api-keys", "LIST", "",
+     "keys for the API, each bound to a tenant: tenant:key:role,… or JSON; topics and pools, which "
+     "all tenants share, are changed with api-key, or with an admin's that has allow_cross_tenant",
+     any_text, "CORDUM_API_KEYS", kHidden},
     {"api-keys-file", "FILE", "", "the same in a file, read again when it is edited", any_text,
      "CORDUM_API_KEYS_PATH"},
     {"allowed-origins", "LIST", "",

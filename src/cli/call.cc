@@ -34,6 +34,10 @@ std::string advice(const Dialect& dialect, const json::value& body) {
     return fmt::format("give a key: --api-key or {}",
                        dialect.cordumctl ? "CORDUM_API_KEY" : "FAIRLEAD_API_KEY");
   }
+  if (const std::string required = text_at(body, "required"); !required.empty()) {
+    return fmt::format("it takes the key of: {}; this one is of: {}", required,
+                       text_at(body, "granted"));
+  }
   return "";
 }
 

@@ -168,7 +168,8 @@ std::vector<Verb> fleet_verbs() {
        1},
       {"topic create",
        "TOPIC",
-       "Make a topic, served by a pool from now on; a pool that is not there is made too.",
+       "Make a topic, served by a pool from now on; a pool that is not there is made too. Both are "
+       "those of all tenants, and so it takes the key of an admin of every tenant.",
        {{"pool", "POOL", "that serves it"},
         {"requires", "A,B", "what its jobs need"},
         {"status", "S", "active or disabled"}},
@@ -186,7 +187,7 @@ std::vector<Verb> fleet_verbs() {
        0},
       {"topic delete",
        "TOPIC",
-       "Take a topic away.",
+       "Take a topic away; from all tenants, and so it takes the key of an admin of every tenant.",
        {},
        "topic delete job.train",
        topic_delete,

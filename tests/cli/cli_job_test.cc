@@ -92,6 +92,16 @@ TEST(CliJobElsewhere, WhyAJobWasCancelledIsShown) {
               HasSubstr("CANCELLED  0      cancelled: too dear"));
 }
 
+TEST(CliJobElsewhere, WhatAKeyLacksIsSaid) {
+  OtherGateway server({{R"({"error":"access denied","code":"access_denied","status":403,
+      "required":"admin of every tenant","granted":"admin of tenant acme"})",
+                        403}});
+  const Ran ran = run_at(server.url(), "cli_program", {"topic", "delete", "job.x"});
+  EXPECT_EQ(ran.exit_code, 3);
+  EXPECT_THAT(ran.output, HasSubstr("access denied; it takes the key of: admin of every tenant; "
+                                    "this one is of: admin of tenant acme"));
+}
+
 TEST_F(CliJob, AJobThatNeverWentToAWorkerIsNotSaidToHaveRun) {
   const std::string job = waiting_job();
   run({"job", "cancel", job});

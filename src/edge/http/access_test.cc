@@ -155,6 +155,21 @@ TEST_F(GatekeeperTest, WithKeysACallerIsWhoItsKeySays) {
   EXPECT_FALSE(root->all_tenants);
 }
 
+TEST_F(GatekeeperTest, AKeyOfAllTenantsStaysOneWhicheverItActsFor) {
+  Gatekeeper gatekeeper({}, keys_);
+  for (const Pairs& shown :
+       {Pairs{{"x-api-key", "root"}}, Pairs{{"x-api-key", "root"}, {"x-tenant-id", "globex"}}}) {
+    EXPECT_TRUE(gatekeeper.admit(request(shown), there_, true, kNow, kTick)->cross_tenant);
+  }
+  for (const Pairs& shown :
+       {Pairs{{"x-api-key", "k1"}}, Pairs{{"x-api-key", "k1"}, {"x-tenant-id", "acme"}}}) {
+    EXPECT_FALSE(gatekeeper.admit(request(shown), there_, true, kNow, kTick)->cross_tenant);
+  }
+  EXPECT_FALSE(gatekeeper.admit(request({}), there_, false, kNow, kTick)->cross_tenant);
+  Gatekeeper open({}, std::make_shared<const ApiKeys>());
+  EXPECT_TRUE(open.admit(request({}), there_, true, kNow, kTick)->cross_tenant);
+}
+
 TEST_F(GatekeeperTest, AKeyStillHoldsWhileItGivesTheSameRights) {
   Gatekeeper gatekeeper({}, keys_);
   auto replace = [&](const char* text) {

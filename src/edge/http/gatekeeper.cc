@@ -59,6 +59,7 @@ std::expected<Caller, Reply> caller_of(const KeyHolder& holder, const Request& r
   Caller caller;
   caller.tenant = tenant.empty() ? holder.tenant : TenantId(tenant);
   caller.all_tenants = holder.all_tenants && tenant.empty();
+  caller.cross_tenant = holder.all_tenants;
   caller.role = holder.role;
   caller.principal_bound = !holder.principal.empty();
   caller.principal =

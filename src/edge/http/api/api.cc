@@ -31,12 +31,33 @@ bool may(const Caller& caller, Access access) {
       return caller.role >= Role::kOperator;
     case Access::kAdmin:
       return caller.role == Role::kAdmin;
+    case Access::kCrossTenantAdmin:
+      return caller.role == Role::kAdmin && caller.cross_tenant;
   }
   return false;
 }
 
 const char* role_needed(Access access) {
-  return access == Access::kAdmin ? "admin" : access == Access::kWrite ? "operator" : "viewer";
+  switch (access) {
+    case Access::kPublic:
+    case Access::kRead:
+      return "viewer";
+    case Access::kWrite:
+      return "operator";
+    case Access::kAdmin:
+      return "admin";
+    case Access::kCrossTenantAdmin:
+      return "admin of every tenant";
+  }
+  return "";
+}
+
+std::string granted_to(const Caller& caller, Access access) {
+  std::string granted = to_string(caller.role);
+  if (access == Access::kCrossTenantAdmin && !caller.cross_tenant) {
+    granted += " of tenant " + caller.tenant.str();
+  }
+  return granted;
 }
 
 }  // namespace
@@ -165,9 +186,9 @@ std::expected<const Route*, Reply> Api::find(Request& request) const {
   }
   if (!found) return std::unexpected(problem(404, "no such path", "not_found"));
   if (!may(request.caller, found->access)) {
-    return std::unexpected(problem(
-        403, "access denied", "access_denied",
-        {{"required", role_needed(found->access)}, {"granted", to_string(request.caller.role)}}));
+    return std::unexpected(problem(403, "access denied", "access_denied",
+                                   {{"required", role_needed(found->access)},
+                                    {"granted", granted_to(request.caller, found->access)}}));
   }
   return found;
 }

@@ -194,7 +194,10 @@ pools:
   std::unique_ptr<Backend> backend_;
   std::map<std::string, std::unique_ptr<bus::Subscription>> subscriptions_;
   Api api_;
-  Caller caller_{TenantId("default"), true, Role::kAdmin, {}};
+  Caller caller_{.tenant = TenantId("default"),
+                 .all_tenants = true,
+                 .role = Role::kAdmin,
+                 .cross_tenant = true};
   Nursery tasks_;
 };
 

@@ -35,6 +35,55 @@ TEST_F(FleetApi, AWorkerThatTakesSomeTopicsOnlyIsShownSo) {
   EXPECT_EQ(placement.body.at("rejected").at(0).at("cause"), "not_ready");
 }
 
+TEST_F(FleetApi, ATopicTellsHowManyLiveWorkersServeItInAnyOfItsPools) {
+  worker("old", "gpu");
+  loop_.run_for(40s);
+  worker("w1");
+  worker("w2", "gpu");
+  worker("w3", "gpu");
+  worker("w4", "elsewhere");
+  cordum::agent::v1::BusPacket packet;
+  packet.mutable_handshake()->set_component_id("w3");
+  packet.mutable_handshake()->set_role(cordum::agent::v1::COMPONENT_ROLE_WORKER);
+  packet.mutable_handshake()->add_ready_topics("job.train");
+  publish(bus::kHandshakeSubject, packet);
+  ASSERT_EQ(call(Method::kPut, "/api/v1/pools/gpu/topics/job.default").status, 204);
+  Answered topics = get("/api/v1/topics");
+  EXPECT_EQ(topics.items()[0].at("active_worker_count"), 2) << "w1 and w2";
+  EXPECT_EQ(topics.items()[1].at("active_worker_count"), 2) << "w2 and w3";
+}
+
+// Whoever looks at the workers asks once what time it is.
+class CountingClock final : public Clock {
+ public:
+  explicit CountingClock(const Clock& clock) : clock_(clock) {}
+  WallTime wall() const override { return clock_.wall(); }
+  MonotonicTime monotonic() const override {
+    ++looks;
+    return clock_.monotonic();
+  }
+
+  mutable int looks = 0;
+
+ private:
+  const Clock& clock_;
+};
+
+TEST_F(FleetApi, AListOfManyTopicsLooksAtTheWorkersOnce) {
+  worker("w1");
+  auto many = [](PoolBook::Topics& topics, PoolBook::Pools&) -> Result<void> {
+    for (int i = 0; i < 100; ++i) topics["job.t" + std::to_string(i)].pools = {"default"};
+    return {};
+  };
+  ASSERT_TRUE(run(pools_->change(many)).has_value());
+  CountingClock clock(clock_);
+  backend_ = std::make_unique<Backend>(Backend{loop_, clock, random_, store_, *bus_, log_,
+                                               *scheduler_, *pools_, Build{}, clock_.monotonic()});
+  EXPECT_EQ(get("/api/v1/topics").items().size(), 102u);
+  EXPECT_EQ(clock.looks, 1);
+  backend_.reset();
+}
+
 TEST_F(FleetApi, AWorkersJobsAreThoseItHas) {
   worker("w1");
   std::string job = submit_job();
@@ -295,8 +344,7 @@ TEST_F(FleetApi, MemoryShowsWhateverThePayloadListenerTakes) {
   EXPECT_EQ(refused.text("error"), "the key has 1025 bytes, must have at most 1024");
 }
 
-TEST_F(FleetApi, OnlyAdminsChangeTheTopicsAndPoolsOfAllTenants) {
-  caller_ = {TenantId("acme"), false, Role::kOperator, {}};
+TEST_F(FleetApi, OnlyAdminsOfAllTenantsChangeTheirTopicsAndPools) {
   const std::pair<Method, const char*> changes[] = {
       {Method::kPost, "/api/v1/topics"},
       {Method::kDelete, "/api/v1/topics/job.train"},
@@ -308,11 +356,20 @@ TEST_F(FleetApi, OnlyAdminsChangeTheTopicsAndPoolsOfAllTenants) {
       {Method::kPost, "/api/v1/pools/gpu/drain"},
   };
   const std::string body = R"({"name":"job.train","pool":"default"})";
-  for (const auto& [method, path] : changes) {
-    EXPECT_EQ(call(method, path, body).status, 403) << to_string(method) << " " << path;
+  const Caller operator_of_all{.role = Role::kOperator, .cross_tenant = true};
+  const Caller admin_of_one{.tenant = TenantId("acme"), .role = Role::kAdmin};
+  for (const Caller& caller : {operator_of_all, admin_of_one}) {
+    caller_ = caller;
+    for (const auto& [method, path] : changes) {
+      Answered refused = call(method, path, body);
+      EXPECT_EQ(refused.status, 403) << to_string(method) << " " << path;
+      EXPECT_EQ(refused.text("required"), "admin of every tenant");
+    }
+    EXPECT_EQ(get("/api/v1/topics").items().size(), 2u) << "reading is for everybody";
   }
-  EXPECT_EQ(get("/api/v1/topics").items().size(), 2u) << "reading is for everybody";
-  caller_.role = Role::kAdmin;
+  EXPECT_EQ(post("/api/v1/topics", body).text("granted"), "admin of tenant acme");
+  // One who may act for any tenant, and named one.
+  caller_ = {.tenant = TenantId("acme"), .role = Role::kAdmin, .cross_tenant = true};
   EXPECT_EQ(post("/api/v1/topics", body).status, 200);
   EXPECT_EQ(call(Method::kPut, "/api/v1/pools/gpu/topics/job.default").status, 204);
 }

@@ -78,10 +78,28 @@ json::object responses_of(const Route& route) {
   return responses;
 }
 
+// Which keys open the route.
+const char* for_whom(Access access) {
+  switch (access) {
+    case Access::kPublic:
+      return "For everybody.";
+    case Access::kRead:
+      return "For every key.";
+    case Access::kWrite:
+      return "For operators and admins.";
+    case Access::kAdmin:
+      return "For admins.";
+    case Access::kCrossTenantAdmin:
+      return "For admins whose key is bound to no tenant: it changes what all tenants share.";
+  }
+  return "";
+}
+
 json::object operation_of(const Route& route) {
   const Described& described = route.described;
   json::object operation{{"operationId", described.operation},
                          {"summary", described.summary},
+                         {"description", for_whom(route.access)},
                          {"parameters", parameters_of(route)},
                          {"responses", responses_of(route)}};
   if (*described.body) operation["requestBody"] = {{"content", content_of(described.body)}};

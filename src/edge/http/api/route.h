@@ -26,8 +26,9 @@ struct ReadTools {
 
 using Reader = std::expected<Call, Reply> (*)(Request& request, ReadTools& tools);
 
-// Who may call a route: anybody, or callers of at least a role.
-enum class Access { kPublic, kRead, kWrite, kAdmin };
+// Who may call a route: anybody, or callers of at least a role; what is every tenant's is changed
+// by admins whose key is bound to none.
+enum class Access { kPublic, kRead, kWrite, kAdmin, kCrossTenantAdmin };
 
 // What the published description (openapi.h) says of a route beside its path. Schemas are named;
 // "" is an answer without a body.

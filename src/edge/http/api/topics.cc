@@ -1,5 +1,7 @@
 // Topics: what may be submitted, and which pools serve it.
 #include <algorithm>
+#include <set>
+#include <unordered_map>
 
 #include <fmt/core.h>
 
@@ -20,14 +22,42 @@ json::array list_of(const std::vector<std::string>& texts) {
   return list;
 }
 
-json::object topic_json(const Backend& backend, const std::string& name, const TopicEntry& topic) {
-  int64_t workers = 0;
-  MonotonicTime now = backend.clock.monotonic();
-  backend.scheduler.registry().visit([&](const routing::WorkerView& worker) {
-    bool serves = std::ranges::find(topic.pools, worker.report.pool.str()) != topic.pools.end() &&
-                  routing::is_ready_for(worker.report, Topic(name));
-    workers += serves && backend.scheduler.registry().alive(worker.report.id, now);
-  });
+// How many live workers serve each topic, counted in one visit to all of them.
+class ServingWorkers {
+ public:
+  explicit ServingWorkers(const Backend& backend) {
+    const MonotonicTime now = backend.clock.monotonic();
+    const routing::WorkerRegistry& registry = backend.scheduler.registry();
+    registry.visit([&](const routing::WorkerView& worker) {
+      if (!registry.alive(worker.report.id, now)) return;
+      Pool& pool = pools_[worker.report.pool.str()];
+      if (worker.report.ready_topics.empty()) ++pool.any_topic;
+      for (const std::string& topic : worker.report.ready_topics) ++pool.by_topic[topic];
+    });
+  }
+
+  int64_t of(const std::string& name, const TopicEntry& topic) const {
+    int64_t workers = 0;
+    for (const std::string& pool : std::set<std::string>(topic.pools.begin(), topic.pools.end())) {
+      auto found = pools_.find(pool);
+      if (found == pools_.end()) continue;
+      workers += found->second.any_topic;
+      auto named = found->second.by_topic.find(name);
+      if (named != found->second.by_topic.end()) workers += named->second;
+    }
+    return workers;
+  }
+
+ private:
+  struct Pool {
+    int64_t any_topic = 0;  // workers that take every topic of their pool
+    std::unordered_map<std::string, int64_t> by_topic;
+  };
+  std::unordered_map<std::string, Pool> pools_;
+};
+
+json::object topic_json(const ServingWorkers& workers, const std::string& name,
+                        const TopicEntry& topic) {
   return {{"name", name},
           {"pool", topic.pools.empty() ? "" : topic.pools.front()},
           {"pools", list_of(topic.pools)},
@@ -37,13 +67,14 @@ json::object topic_json(const Backend& backend, const std::string& name, const T
           {"requires", list_of(topic.requires_)},
           {"risk_tags", list_of(topic.risk_tags)},
           {"status", topic.enabled ? "active" : "disabled"},
-          {"active_worker_count", workers}};
+          {"active_worker_count", workers.of(name, topic)}};
 }
 
 Task<Reply> list(Backend& backend) {
   json::array items;
+  const ServingWorkers workers(backend);
   for (const auto& [name, topic] : backend.pools.topics()) {
-    items.push_back(topic_json(backend, name, topic));
+    items.push_back(topic_json(workers, name, topic));
   }
   bool empty = items.empty();
   co_return reply_json(200, {{"items", std::move(items)}, {"registry_empty", empty}});
@@ -78,7 +109,7 @@ Task<Reply> put(Backend& backend, TopicChange change) {
         return {};
       });
   if (!changed) co_return problem_of(changed.error());
-  json::object body = topic_json(backend, change.name, change.entry);
+  json::object body = topic_json(ServingWorkers(backend), change.name, change.entry);
   if (!change.entry.input_schema_id.empty() || !change.entry.output_schema_id.empty()) {
     body["warnings"] = json::array{
         warning("schemas_not_enforced",
@@ -141,7 +172,7 @@ std::expected<Call, Reply> read_erase(Request& request, ReadTools&) {
 }  // namespace
 
 // Topics and the pools that serve them are those of all tenants: to change them, here and through
-// a pool, is for admins.
+// a pool, is for admins whose key is bound to none.
 void add_topic_routes(Routes& routes) {
   routes.push_back(
       {Method::kGet,
@@ -151,7 +182,7 @@ void add_topic_routes(Routes& routes) {
        {.operation = "listTopics", .summary = "The topics, by name", .answer = "TopicList"}});
   routes.push_back({Method::kPost,
                     "/api/v1/topics",
-                    Access::kAdmin,
+                    Access::kCrossTenantAdmin,
                     read_put,
                     {.operation = "putTopic",
                      .summary = "Make a topic, or make it anew",
@@ -161,7 +192,7 @@ void add_topic_routes(Routes& routes) {
                      .problems = {400, 503}}});
   routes.push_back({Method::kDelete,
                     "/api/v1/topics/{name}",
-                    Access::kAdmin,
+                    Access::kCrossTenantAdmin,
                     read_erase,
                     {.operation = "deleteTopic",
                      .summary = "Take a topic away",
