@@ -76,6 +76,9 @@ Task<std::expected<std::string, Reply>> retry_dead_letter(Backend& backend,
     co_return std::unexpected(
         problem(400, "the entry has no topic: there is nothing to submit", "no_topic"));
   }
+  if (auto refused = topic_refused(backend, entry.topic)) {
+    co_return std::unexpected(*std::move(refused));
+  }
   Result<store::Loaded> loaded =
       co_await backend.store.load(entry.job, {.with_request = true, .lease = {}});
   if (!loaded) co_return std::unexpected(problem_of(loaded.error()));

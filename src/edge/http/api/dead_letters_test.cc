@@ -83,6 +83,20 @@ TEST_F(DeadLetterApi, RetrySubmitsTheJobAnewWithItsContext) {
   EXPECT_EQ(post("/api/v1/dlq/" + job + "/retry").status, 404);
 }
 
+TEST_F(DeadLetterApi, AJobOfADisabledOrMissingTopicIsNotRetriedAndItsEntryStays) {
+  ASSERT_EQ(post("/api/v1/topics", R"({"name":"job.odd","pool":"default"})").status, 201);
+  std::string job = failed(R"({"prompt":"p","topic":"job.odd"})");
+  ASSERT_EQ(
+      post("/api/v1/topics", R"({"name":"job.odd","pool":"default","status":"disabled"})").status,
+      200);
+  EXPECT_EQ(post("/api/v1/dlq/" + job + "/retry").text("code"), "topic_disabled");
+  Answered many = post("/api/v1/dlq/retry", R"({"filter":{}})");
+  EXPECT_EQ(many.body.at("failed").as_array().size(), 1u);
+  ASSERT_EQ(call(Method::kDelete, "/api/v1/topics/job.odd").status, 204);
+  EXPECT_EQ(post("/api/v1/dlq/" + job + "/retry").text("code"), "unknown_topic");
+  EXPECT_EQ(get("/api/v1/dlq").items().size(), 1u);
+}
+
 TEST_F(DeadLetterApi, AnEntryWhoseJobIsGoneSaysSo) {
   store::DeadLetter entry;
   entry.job = JobId("old");

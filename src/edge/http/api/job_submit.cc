@@ -17,13 +17,18 @@ namespace {
 namespace cap = cordum::agent::v1;
 using job::State;
 
-// Why the job does not run now, if it does not.
+// Why the job does not run now, if it does not: it waits, or it has failed already.
 json::array warnings_of(const job::Record& record) {
   json::array warnings;
+  auto warn = [&](std::string_view code, std::string_view message) {
+    json::object told = warning(code, message);
+    told["state"] = job::to_string(record.state);
+    warnings.push_back(std::move(told));
+  };
   if (record.wait) {
-    warnings.push_back(warning(job::to_string(record.wait->reason), record.wait->detail));
+    warn(job::to_string(record.wait->reason), record.wait->detail);
   } else if (record.state == State::kFailed) {
-    warnings.push_back(warning(record.error_code, record.error_message));
+    warn(record.error_code, record.error_message);
   }
   return warnings;
 }
@@ -64,12 +69,34 @@ Reply answer_of(const job::Record& record) {
   return accepted(record.id, record.trace, warnings_of(record));
 }
 
-// A repeat of a key: the first job is the answer.
-Reply replay_of(const job::Record& first, const Submission& submission) {
+// What the topic's entry demands of every job, beside what the job says of itself.
+Result<void> add_demands(const TopicEntry& topic, Submission& submission) {
+  if (topic.requires_.empty() && topic.risk_tags.empty()) return {};
+  cap::BusPacket packet;
+  packet.ParseFromString(submission.packet);
+  cap::JobMetadata& meta = *packet.mutable_job_request()->mutable_meta();
+  auto add = [](auto& list, const std::vector<std::string>& demanded) {
+    for (const std::string& one : demanded) {
+      if (std::ranges::find(list, one) == list.end()) *list.Add() = one;
+    }
+  };
+  add(*meta.mutable_requires(), topic.requires_);
+  add(*meta.mutable_risk_tags(), topic.risk_tags);
+  submission.packet = job::serialise(packet);
+  return job::validate(packet.job_request());
+}
+
+// A repeat of a key: the first job is the answer, whatever has become of its topic.
+Reply replay_of(const Backend& backend, const job::Record& first, Submission submission) {
+  // As the first one was when it came. What a topic demanded that is gone nobody knows any more.
+  auto topic = backend.pools.topics().find(submission.topic.str());
+  const bool known = topic != backend.pools.topics().end();
+  if (known) (void)add_demands(topic->second, submission);
   cap::BusPacket packet;
   packet.ParseFromString(submission.packet);
   json::array warnings = warnings_of(first);
-  if (job::job_hash(packet.job_request()) != first.request_hash) {
+  const bool same = job::job_hash(packet.job_request()) == first.request_hash;
+  if (!same && (known || submission.topic != first.topic)) {
     warnings.push_back(warning("idempotency_mismatch",
                                "the key belongs to a job of other content, which is the answer"));
   }
@@ -123,6 +150,13 @@ Reply not_admitted(const JobId& job, const TraceId& trace) {
                        .with("Retry-After", "5"));
 }
 
+std::optional<Reply> topic_refused(const Backend& backend, const Topic& topic) {
+  auto found = backend.pools.topics().find(topic.str());
+  if (found == backend.pools.topics().end()) return unknown_topic(backend, topic);
+  if (found->second.enabled) return std::nullopt;
+  return problem(400, fmt::format("topic {} is disabled", topic.str()), "topic_disabled");
+}
+
 Reply queue_full() {
   return std::move(
       problem(429, "the queue of jobs is full", "BACKPRESSURE").with("Retry-After", "1"));
@@ -130,32 +164,11 @@ Reply queue_full() {
 
 namespace {
 
-// What the topic's entry demands of every job, beside what the job says of itself.
-Result<void> add_demands(const TopicEntry& topic, Submission& submission) {
-  if (topic.requires_.empty() && topic.risk_tags.empty()) return {};
-  cap::BusPacket packet;
-  packet.ParseFromString(submission.packet);
-  cap::JobMetadata& meta = *packet.mutable_job_request()->mutable_meta();
-  auto add = [](auto& list, const std::vector<std::string>& demanded) {
-    for (const std::string& one : demanded) {
-      if (std::ranges::find(list, one) == list.end()) *list.Add() = one;
-    }
-  };
-  add(*meta.mutable_requires(), topic.requires_);
-  add(*meta.mutable_risk_tags(), topic.risk_tags);
-  submission.packet = job::serialise(packet);
-  return job::validate(packet.job_request());
-}
-
 // Why a job of this topic cannot be taken, if it cannot; otherwise it has what the topic demands.
 std::optional<Reply> prepare(Backend& backend, Submission& submission) {
-  auto topic = backend.pools.topics().find(submission.topic.str());
-  if (topic == backend.pools.topics().end()) return unknown_topic(backend, submission.topic);
-  if (!topic->second.enabled) {
-    return problem(400, fmt::format("topic {} is disabled", submission.topic.str()),
-                   "topic_disabled");
-  }
-  if (auto valid = add_demands(topic->second, submission); !valid) {
+  if (auto refused = topic_refused(backend, submission.topic)) return refused;
+  const TopicEntry& topic = backend.pools.topics().at(submission.topic.str());
+  if (auto valid = add_demands(topic, submission); !valid) {
     return problem(400, valid.error().message, "invalid_request");
   }
   if (submission.packet.size() <= limits::kPacketBytesMax) return std::nullopt;
@@ -186,8 +199,7 @@ Task<std::optional<Reply>> replay_of_holder(Backend& backend, const Submission& 
   if (!first) co_return problem_of(first.error());
   // Admitted just now.
   if (first->record && **holder == submission.job) co_return std::nullopt;
-  (void)backend.store.erase_blob(context_key(submission.job.str()));
-  if (first->record) co_return replay_of(*first->record, submission);
+  if (first->record) co_return replay_of(backend, *first->record, submission);
   co_return problem(409,
                     "the idempotency key belongs to a job that is no longer kept: there is nothing "
                     "to replay",
@@ -202,7 +214,10 @@ Task<Reply> answer_to(Backend& backend, Submission submission, store::Snapshot r
     record = std::move(loaded->record);
   }
   if (!record && submission.keyed()) {
-    if (auto reply = co_await replay_of_holder(backend, submission)) co_return *std::move(reply);
+    if (auto reply = co_await replay_of_holder(backend, submission)) {
+      (void)backend.store.erase_blob(context_key(submission.job.str()));
+      co_return *std::move(reply);
+    }
   }
   if (!record) {
     auto late = co_await admitted(backend, submission.job);
@@ -212,7 +227,7 @@ Task<Reply> answer_to(Backend& backend, Submission submission, store::Snapshot r
   }
   // Two of one key at once: the later one finds the earlier one's job.
   if (submission.keyed() && record->trace != submission.trace) {
-    co_return replay_of(*record, submission);
+    co_return replay_of(backend, *record, std::move(submission));
   }
   co_return answer_of(*record);
 }
@@ -220,11 +235,16 @@ Task<Reply> answer_to(Backend& backend, Submission submission, store::Snapshot r
 }  // namespace
 
 Task<Reply> submit(Backend& backend, Submission submission) {
-  if (auto refused = prepare(backend, submission)) co_return *std::move(refused);
   if (submission.keyed()) {
     Result<store::Loaded> first = co_await backend.store.load(submission.job, {});
     if (!first) co_return problem_of(first.error());
-    if (first->record) co_return replay_of(*first->record, submission);
+    if (first->record) co_return replay_of(backend, *first->record, std::move(submission));
+  }
+  if (auto refused = prepare(backend, submission)) {
+    if (submission.keyed()) {
+      if (auto first = co_await replay_of_holder(backend, submission)) co_return *std::move(first);
+    }
+    co_return *std::move(refused);
   }
   if (auto later = co_await throttle(backend, submission)) co_return *std::move(later);
 

@@ -42,6 +42,8 @@ Task<Result<store::Snapshot>> admitted(Backend& backend, JobId job);
 // What a caller is told then.
 Reply not_admitted(const JobId& job, const TraceId& trace);
 Reply queue_full();
+// Why a job of this topic is not taken, if it is not: there is no such topic, or it is disabled.
+std::optional<Reply> topic_refused(const Backend& backend, const Topic& topic);
 
 Task<Reply> submit(Backend& backend, Submission submission);
 

@@ -132,6 +132,32 @@ TEST_F(JobsApi, ARepeatedIdempotencyKeyIsAnsweredWithTheFirstJob) {
   EXPECT_NE(other.text("job_id"), first.text("job_id"));
 }
 
+TEST_F(JobsApi, ARepeatedKeyIsAnsweredWithTheFirstJobAlsoWhenItsTopicIsDisabledOrGone) {
+  const std::string careful = R"({"name":"job.careful","pool":"gpu","risk_tags":["money"]})";
+  ASSERT_EQ(post("/api/v1/topics", careful).status, 201);
+  Pairs key{{"idempotency-key", "k"}};
+  const std::string body = R"({"prompt":"a","topic":"job.careful"})";
+  Answered first = post("/api/v1/jobs", body, key);
+  ASSERT_EQ(first.status, 200);
+  auto replayed = [&](const char* when) {
+    Answered again = post("/api/v1/jobs", body, key);
+    EXPECT_EQ(again.status, 200) << when;
+    EXPECT_EQ(again.text("job_id"), first.text("job_id")) << when;
+    EXPECT_EQ(again.text("trace_id"), first.text("trace_id")) << when;
+    EXPECT_EQ(json::serialize(again.body).find("idempotency_mismatch"), std::string::npos) << when;
+  };
+  replayed("active");
+  std::string disabled = careful;
+  disabled.insert(disabled.size() - 1, R"(,"status":"disabled")");
+  ASSERT_EQ(post("/api/v1/topics", disabled).status, 200);
+  replayed("disabled");
+  EXPECT_EQ(post("/api/v1/jobs", body).text("code"), "topic_disabled");
+  ASSERT_EQ(call(Method::kDelete, "/api/v1/topics/job.careful").status, 204);
+  replayed("deleted");
+  EXPECT_EQ(post("/api/v1/jobs", body).text("code"), "unknown_topic");
+  EXPECT_EQ(store_.all().size(), 1u);
+}
+
 TEST_F(JobsApi, ARepeatedKeyWithOtherContentSaysSoAndChangesNothing) {
   Pairs key{{"idempotency-key", "k"}};
   std::string first = submit_job(R"({"prompt":"a","labels":{"v":"1"}})", key);
@@ -315,6 +341,11 @@ TEST_F(JobsApi, AKeyThatABusSubmitHoldsIsAnsweredWithItsJob) {
   EXPECT_EQ(store_.all().size(), 1u);
   std::string own = named_uuid("job\ndefault\nk");
   EXPECT_FALSE(run_answer(store_.blob(context_key(own)))) << "the context of no job";
+  ASSERT_EQ(
+      post("/api/v1/topics", R"({"name":"job.default","pool":"gpu","status":"disabled"})").status,
+      200);
+  replay = post("/api/v1/jobs", R"({"prompt":"a"})", {{"idempotency-key", "k"}});
+  EXPECT_EQ(replay.text("job_id"), "from-the-bus") << "also when its topic is disabled";
 }
 
 TEST_F(JobsApi, AThrottledJobIsToldToComeBackAndNothingIsStored) {
