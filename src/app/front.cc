@@ -50,23 +50,24 @@ Result<void> Front::read_files(bool api) {
 
 Result<void> Front::listen(http::Backend& backend, bool api) {
   backend_ = &backend;
-  http_ =
-      std::make_unique<http::Server>(loop_, backend,
-                                     http::ServerSettings{.body_bytes_max = config_.body_bytes_max,
-                                                          .job_bytes_max = config_.job_bytes_max});
   if (api) {
+    http_ = std::make_unique<http::Server>(
+        loop_, backend,
+        http::ServerSettings{.body_bytes_max = config_.body_bytes_max,
+                             .job_bytes_max = config_.job_bytes_max});
     auto port = listen_api(backend);
     if (!port) return std::unexpected(at("listen-api", port.error()));
     api_port_ = *port;
   }
-  auto metrics = http_->listen({.address = config_.metrics.host,
-                                .port = config_.metrics.port,
-                                .api = std::make_shared<const http::Api>(metrics::metrics_routes()),
-                                .access = {.public_rate = {}},
-                                .keys = keys_,
-                                .tls = context_of(config_.metrics_tls),
-                                .public_without_keys = true,
-                                .through_drain = true});
+  probes_ = std::make_unique<http::Server>(loop_, backend);
+  auto metrics =
+      probes_->listen({.address = config_.metrics.host,
+                       .port = config_.metrics.port,
+                       .api = std::make_shared<const http::Api>(metrics::metrics_routes()),
+                       .access = {.public_rate = {}},
+                       .keys = keys_,
+                       .tls = context_of(config_.metrics_tls),
+                       .public_without_keys = true});
   if (!metrics) return std::unexpected(at("listen-metrics", metrics.error()));
   metrics_port_ = *metrics;
   return {};
@@ -100,9 +101,11 @@ void Front::begin_watching(TakePools take_pools) {
     tasks_.spawn(watch_files(loop_, {config_.key_source.file}, keys_mark_,
                              [this] { return read_keys_again(); }));
   }
-  watch_certificate("api", config_.api_tls, [this](Tls tls) { http_->set_tls(api_port_, tls); });
+  if (http_) {
+    watch_certificate("api", config_.api_tls, [this](Tls tls) { http_->set_tls(api_port_, tls); });
+  }
   watch_certificate("metrics", config_.metrics_tls,
-                    [this](Tls tls) { http_->set_tls(metrics_port_, tls); });
+                    [this](Tls tls) { probes_->set_tls(metrics_port_, tls); });
 }
 
 void Front::watch_certificate(const char* listener, const std::optional<ListenerTls>& tls,
@@ -125,13 +128,14 @@ void Front::watch_certificate(const char* listener, const std::optional<Listener
 
 Task<void> Front::stop(Duration patience) {
   backend_->stopping = true;
-  co_await http_->stop(patience);
+  if (http_) co_await http_->stop(patience);
 }
 
 void Front::close() {
   tasks_.drop();
   tap_.reset();
   http_.reset();
+  probes_.reset();
 }
 
 std::string Front::api_url() const {
@@ -162,7 +166,9 @@ Task<void> Front::read_keys_again() {
   const std::string& file = config_.key_source.file;
   auto keys = read_keys(config_.key_source);
   if (keys) {
-    http_->set_keys(*keys);
+    for (http::Server* server : {http_.get(), probes_.get()}) {
+      if (server) server->set_keys(*keys);
+    }
     log_.info("API keys reloaded", {{"file", file}, {"keys", std::to_string((*keys)->size())}});
   } else {
     log_.error("API keys file refused, the keys stay as they were",

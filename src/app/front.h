@@ -61,6 +61,8 @@ class Front {
   std::shared_ptr<const http::ApiKeys> keys_;
   http::Backend* backend_ = nullptr;
   std::unique_ptr<http::Server> http_;
+  // Metrics and probes, on a thread of their own: whatever the API is asked, they answer.
+  std::unique_ptr<http::Server> probes_;
   std::unique_ptr<http::EventTap> tap_;
   uint16_t api_port_ = 0;
   uint16_t metrics_port_ = 0;

@@ -1,4 +1,6 @@
 // What Prometheus sees of a server: names, types, labels.
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -126,6 +128,21 @@ TEST(Metrics, EveryNameAndTypeIsThereAfterTheWalkOfAJob) {
   }
   EXPECT_THAT(scrape.text, HasSubstr("Content-Type: text/plain; version=0.0.4"));
   EXPECT_THAT(scrape.text, testing::Not(HasSubstr("scheduler_scheduler")));
+}
+
+TEST(Metrics, AreServedByAThreadThatTheApiCannotKeepBusy) {
+  Folder folder;
+  ServerProcess server(folder / "data");
+  ASSERT_TRUE(server.ready());
+  size_t serving = 0;
+  const std::string threads = "/proc/" + std::to_string(server.child().id()) + "/task";
+  for (const auto& thread : std::filesystem::directory_iterator(threads)) {
+    std::string name;
+    std::getline(std::ifstream(thread.path() / "comm"), name);
+    serving += name == "http";
+  }
+  EXPECT_EQ(serving, 2u) << "one for the API, one for metrics and probes";
+  EXPECT_THAT(ServerProcess::call_on(server.metrics, "GET", "/livez"), HasSubstr("200 OK"));
 }
 
 TEST(Metrics, TopicsThatStrangersInventAreOneSeries) {

@@ -31,8 +31,8 @@ Task<void> Bridge::run(CallId id, Call call) {
   try {
     reply = co_await call(backend_);
   } catch (const std::exception& error) {
-    backend_.log.error("a call failed", {{"error", error.what()}});
     reply = problem(500, "internal error", "internal_error");
+    reply.detail = error.what();
   }
   finish(id, std::move(reply));
 }

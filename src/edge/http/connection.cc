@@ -79,15 +79,15 @@ std::string Connection::common_head(const Request& request) const {
   return head + header_lines(cross_origin);
 }
 
-// Some listeners serve until the very end.
-bool Connection::draining() const {
-  return core_.draining && !listener_.settings.through_drain;
-}
-
 void Connection::start(bool crowded) {
   core_.add(*this, listener_);
   auto run = [self = shared_from_this(), crowded]() -> awaitable<void> {
-    co_await self->serve(crowded);
+    try {
+      co_await self->serve(crowded);
+    } catch (const std::exception& error) {
+      self->core_.backend.log.error("a connection failed", {{"error", error.what()}});
+      self->close();
+    }
     self->core_.hub.remove(self.get());
     self->core_.forget_call(self->call_);
     self->core_.remove(*self, self->listener_);
@@ -212,7 +212,7 @@ Connection::awaitable<bool> Connection::serve_one() {
     co_await stream(*request, std::move(wish));
     co_return false;
   }
-  const bool keep_alive = parser_->keep_alive() && !draining();
+  const bool keep_alive = parser_->keep_alive() && !core_.draining;
   co_return co_await send(std::move(reply), *request, keep_alive);
 }
 
@@ -251,7 +251,7 @@ bool Connection::body_can_be_skipped() const {
 
 // Answers before the body is read. True: another request may follow.
 Connection::awaitable<bool> Connection::refuse(Reply reply, const Request& request) {
-  const bool keep_alive = body_can_be_skipped() && parser_->keep_alive() && !draining();
+  const bool keep_alive = body_can_be_skipped() && parser_->keep_alive() && !core_.draining;
   bool kept = false;
   {
     Answering answering(core_.answering);
@@ -304,7 +304,7 @@ Connection::awaitable<void> Connection::linger() {
 }
 
 std::expected<const Route*, Reply> Connection::admit(Request& request) {
-  if (draining()) return std::unexpected(stopping());
+  if (core_.draining) return std::unexpected(stopping());
   Gatekeeper& gatekeeper = listener_.gatekeeper;
   const Api& api = *listener_.settings.api;
   if (!listener_.settings.public_without_keys) {
@@ -323,7 +323,7 @@ std::expected<const Route*, Reply> Connection::admit(Request& request) {
 }
 
 Connection::awaitable<Reply> Connection::reply_to(Request& request, const Route& route) {
-  if (draining()) co_return stopping();  // since it was admitted
+  if (core_.draining) co_return stopping();  // since it was admitted
   auto planned = Api::read(route, request, core_.tools);
   request.body = {};  // the head stays, for the answer
   if (!planned) co_return std::move(planned.error());
@@ -349,12 +349,14 @@ Connection::awaitable<bool> Connection::send(Reply reply, const Request& request
   if (reply.render) {
     try {
       reply.body = reply.render();
-    } catch (const std::exception&) {
+    } catch (const std::exception& error) {
       reply = problem(500, "internal error", "internal_error");
+      reply.detail = error.what();
     }
     reply.render = nullptr;  // what it was made of goes before it is sent
     core_.answer_bytes.count(reply);
   }
+  if (!reply.detail.empty()) core_.log_problem(request, request_id_, reply);
   std::string out = fmt::format(
       "HTTP/1.1 {} {}\r\n", reply.status,
       std::string_view(bhttp::obsolete_reason(static_cast<bhttp::status>(reply.status))));

@@ -56,7 +56,6 @@ class Connection final : public std::enable_shared_from_this<Connection>, public
   bool body_can_be_skipped() const;
   // What every answer carries, and what a page of another origin must be told.
   std::string common_head(const Request& request) const;
-  bool draining() const;
   void expire_after(Duration duration);
   void wake();
   awaitable<void> wait_to_be_woken();

@@ -44,6 +44,9 @@ inline constexpr double kHttpRateBurst = 1000;
 // Of callers without a key, by address.
 inline constexpr double kHttpPublicRatePerSecond = 20;
 inline constexpr double kHttpPublicRateBurst = 40;
+// Failed requests that are told to the log; of others it is told how many there were.
+inline constexpr double kHttpProblemsLoggedPerSecond = 10;
+inline constexpr double kHttpProblemsLogged = 50;
 // Callers whose rate is remembered; when there are more, the quietest are forgotten.
 inline constexpr size_t kHttpRateBucketsMax = 10'000;
 inline constexpr size_t kApiKeysMax = 10'000;

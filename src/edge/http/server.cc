@@ -4,6 +4,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "base/text.h"
 #include "edge/http/connection.h"
 #include "edge/http/server_core.h"
 
@@ -11,6 +12,8 @@ namespace fairlead::http {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
+
+static constexpr size_t kLoggedBytesMax = 512;
 
 // The same certificate, as Asio's streams take it.
 static std::shared_ptr<asio::ssl::context> for_streams(
@@ -161,6 +164,23 @@ void ServerCore::deliver(std::vector<Bridge::Finished> finished) {
   }
 }
 
+void ServerCore::log_problem(const Request& request, const std::string& request_id,
+                             const Reply& reply) {
+  if (problems_logged.take("", clock.monotonic()) > Duration(0)) {
+    ++problems_not_logged;
+    return;
+  }
+  const std::string path = well_formed(std::string(cut(request.path, kLoggedBytesMax)));
+  const std::string detail = well_formed(std::string(cut(reply.detail, kLoggedBytesMax)));
+  const std::string not_logged = std::to_string(std::exchange(problems_not_logged, 0));
+  backend.log.error("request failed", {{"method", to_string(request.method)},
+                                       {"path", path},
+                                       {"request_id", request_id},
+                                       {"status", std::to_string(reply.status)},
+                                       {"error", detail},
+                                       {"others_not_logged", not_logged}});
+}
+
 Server::Server(Loop& loop, Backend& backend, ServerSettings settings)
     : loop_(loop), core_(std::make_shared<ServerCore>(loop, backend, settings)) {
   core_->start();
@@ -230,9 +250,7 @@ Task<void> Server::stop(Duration patience) {
   auto shut = std::make_shared<std::atomic<bool>>(false);
   asio::post(core_->context, [core = core_, shut] {
     boost::system::error_code ignored;
-    for (Listener& listener : core->listeners) {
-      if (!listener.settings.through_drain) listener.acceptor.close(ignored);
-    }
+    for (Listener& listener : core->listeners) listener.acceptor.close(ignored);
     core->draining = true;
     *shut = true;
   });

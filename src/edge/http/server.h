@@ -57,8 +57,6 @@ struct ListenSettings {
   std::shared_ptr<const edge::TlsContext> tls{};  // nullptr: plain HTTP
   // May be reached from elsewhere without keys: for what is no secret, as metrics.
   bool public_without_keys = false;
-  // Serves until the server is gone, also while it drains.
-  bool through_drain = false;
 };
 
 class Server {
@@ -84,7 +82,7 @@ class Server {
   size_t stream_readers() const;
 
   // Takes no more connections and refuses further requests on those there are; waits until calls
-  // under way are answered, or patience is over. Listeners that serve through a drain go on.
+  // under way are answered, or patience is over.
   Task<void> stop(Duration patience);
 
  private:

@@ -16,6 +16,7 @@
 
 #include "edge/http/answer_bytes.h"
 #include "edge/http/bridge.h"
+#include "edge/http/rate_limit.h"
 #include "edge/http/server.h"
 #include "runtime/clock.h"
 #include "runtime/random.h"
@@ -55,6 +56,8 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   void forget_call(Bridge::CallId id) { waiting.erase(id); }
   void deliver(std::vector<Bridge::Finished> finished);
   void close_all();
+  // What a caller is not told. When there are many, only how many more there were.
+  void log_problem(const Request& request, const std::string& request_id, const Reply& reply);
   std::string new_request_id() { return random.token().substr(0, 16); }
 
   Loop& loop;
@@ -83,6 +86,9 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   std::atomic<size_t> answering = 0;
   std::atomic<size_t> events_in_transit_bytes = 0;
   bool events_lost = false;  // the loop's
+  RateLimiter problems_logged{
+      Rate{limits::kHttpProblemsLoggedPerSecond, limits::kHttpProblemsLogged}};
+  size_t problems_not_logged = 0;
   Thread thread;
 };
 

@@ -133,12 +133,12 @@ class ServerTest : public testing::Test {
       scheduler::Settings own;
       own.alone = true;
       scheduler_ = std::make_unique<scheduler::Scheduler>(
-          scheduler::Plugs{loop_, clock_, random_, store, *bus_, gate_, log_}, own, file);
+          scheduler::Plugs{loop_, clock_, random_, store, *bus_, gate_, *log_}, own, file);
       book_ = std::make_unique<PoolBook>(
           loop_, store, file, [this](auto map) { scheduler_->set_pools(std::move(map)); });
       backend_ =
-          std::make_unique<Backend>(Backend{loop_, clock_, random_, store, *bus_, log_, *scheduler_,
-                                            *book_, Build{}, clock_.monotonic()});
+          std::make_unique<Backend>(Backend{loop_, clock_, random_, store, *bus_, *log_,
+                                            *scheduler_, *book_, Build{}, clock_.monotonic()});
       return true;
     });
     EXPECT_TRUE(finish(bus_->start()));
@@ -185,7 +185,7 @@ class ServerTest : public testing::Test {
   AsioLoop loop_;
   SystemClock clock_;
   SystemRandom random_;
-  NoLog log_;
+  std::shared_ptr<Log> log_ = std::make_shared<NoLog>();
   store::MemoryStore store_{clock_};
   std::unique_ptr<store::Store> other_store_;  // instead, if a test has one
   gate::TopicGate gate_;

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include "edge/http/server_fixture.h"
 #include "store/contract/store_test.h"
 #include "store/rocksdb/rocks_store.h"
@@ -163,6 +165,93 @@ TEST_F(ServerTest, TheBytesOfAnswersUnderWayAreBounded) {
     slow.send(request("GET /small"));  // served once the first answer is sent
     ASSERT_TRUE(slow.read_answer().starts_with("HTTP/1.1 200"));
     EXPECT_EQ(ask(path).size() > kLarge, true) << "there is room again";
+  }
+}
+
+// Keeps what it is told.
+class KeptLog final : public Log {
+ public:
+  void write(Level level, std::string_view phrase, std::initializer_list<Field> fields) override {
+    std::lock_guard lock(mutex_);
+    std::string line(phrase);
+    for (const auto& [name, value] : fields) {
+      line.append(" ").append(name).append("=").append(value);
+    }
+    if (level >= Level::kWarning) lines_.push_back(std::move(line));
+  }
+  std::vector<std::string> lines() {
+    std::lock_guard lock(mutex_);
+    return lines_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+TEST_F(ServerTest, WhatACallerIsNotToldOfAFailureIsLogged) {
+  Routes routes;
+  auto route = [](const char* path, Reader read) {
+    return Route{Method::kGet, path, Access::kPublic, read, {}};
+  };
+  routes.push_back(route("/store", [](Request&, ReadTools&) -> std::expected<Call, Reply> {
+    return [](Backend&) -> Task<Reply> {
+      co_return problem_of({ErrorCode::kUnavailable, "disk 7 is on fire"});
+    };
+  }));
+  routes.push_back(route("/throws", [](Request&, ReadTools&) -> std::expected<Call, Reply> {
+    return [](Backend&) -> Task<Reply> { throw std::runtime_error("no such luck"); };
+  }));
+  routes.push_back(route("/caller", [](Request&, ReadTools&) -> std::expected<Call, Reply> {
+    return
+        [](Backend&) -> Task<Reply> { co_return problem_of({ErrorCode::kInvalid, "your fault"}); };
+  }));
+  auto log = std::make_shared<KeptLog>();
+  log_ = log;
+  ListenSettings listen;
+  listen.api = std::make_shared<const Api>(std::move(routes));
+  start({}, listen);
+  RawClient client(port_);
+  for (const char* path : {"/store", "/throws", "/caller"}) {
+    client.send(fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: r{}\r\n\r\n", path,
+                            path + 1));
+    EXPECT_EQ(client.read_answer().find("fire"), std::string::npos);
+  }
+  EXPECT_EQ(log->lines(),
+            (std::vector<std::string>{
+                "request failed method=GET path=/store request_id=rstore status=503 error=the "
+                "store did not answer: disk 7 is on fire others_not_logged=0",
+                "request failed method=GET path=/throws request_id=rthrows status=500 error=no "
+                "such luck others_not_logged=0"}));
+}
+
+TEST_F(ServerTest, AConnectionThatFailsIsForgottenAndTheOthersGoOn) {
+  Routes routes;
+  routes.push_back(Route{Method::kGet,
+                         "/throws",
+                         Access::kPublic,
+                         [](Request&, ReadTools&) -> std::expected<Call, Reply> {
+                           throw std::runtime_error("no such luck");
+                         },
+                         {}});
+  routes.push_back(Route{Method::kGet,
+                         "/good",
+                         Access::kPublic,
+                         [](Request&, ReadTools&) -> std::expected<Call, Reply> {
+                           return [](Backend&) -> Task<Reply> { co_return reply_json(200, 1); };
+                         },
+                         {}});
+  ServerSettings settings;
+  settings.connections_max = 2;
+  settings.timeouts.sweep_every = 1ms;
+  ListenSettings listen;
+  listen.api = std::make_shared<const Api>(std::move(routes));
+  start(settings, listen);
+  RawClient other(port_);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(ask("GET /throws"), "");
+    other.send(request("GET /good"));
+    EXPECT_TRUE(other.read_answer().starts_with("HTTP/1.1 200"));
   }
 }
 
@@ -431,14 +520,9 @@ TEST_F(ServerTest, AFullDiskIsToldAsThat) {
   EXPECT_TRUE(has(answer, "storage_full"));
 }
 
-TEST_F(ServerTest, SomeListenersServeWhileOthersDrain) {
+TEST_F(ServerTest, AServerThatDrainsRefusesFurtherRequests) {
   start();
-  uint16_t api = port_;
-  ListenSettings metrics;
-  metrics.through_drain = true;
-  listen_to(metrics);
-  uint16_t through = port_;
-  RawClient kept(api), probe(through);
+  RawClient kept(port_);
   kept.send(request("GET /healthz"));
   ASSERT_TRUE(kept.read_answer().starts_with("HTTP/1.1 200"));
   auto stop = [](Server& server) -> Task<Result<void>> {
@@ -448,12 +532,44 @@ TEST_F(ServerTest, SomeListenersServeWhileOthersDrain) {
   ASSERT_TRUE(finish(stop(*server_)));
   kept.send(request("GET /healthz"));
   EXPECT_TRUE(kept.read_answer().starts_with("HTTP/1.1 503"));
-  EXPECT_THROW(RawClient late(api), boost::system::system_error);
-  probe.send(request("GET /healthz"));
+  EXPECT_THROW(RawClient late(port_), boost::system::system_error);
+}
+
+TEST_F(ServerTest, AServerBesideABusyOneAnswersMeanwhile) {
+  static std::promise<void> let_go, busy;
+  let_go = {};
+  busy = {};
+  Routes routes;
+  routes.push_back(Route{Method::kGet,
+                         "/slow",
+                         Access::kPublic,
+                         [](Request&, ReadTools&) -> std::expected<Call, Reply> {
+                           busy.set_value();
+                           let_go.get_future().wait();
+                           return std::unexpected(reply_json(200, 1));
+                         },
+                         {}});
+  ListenSettings listen;
+  listen.api = std::make_shared<const Api>(std::move(routes));
+  start({}, listen);
+  RawClient slow(port_);
+  slow.send(request("GET /slow"));
+  busy.get_future().wait();
+
+  std::unique_ptr<Server> beside;
+  const uint16_t port = on_loop([&] {
+    beside = std::make_unique<Server>(loop_, *backend_);
+    return *beside->listen({.api = std::make_shared<const Api>(scheduler_probes())});
+  });
+  RawClient probe(port);
+  probe.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_TRUE(probe.read_answer().starts_with("HTTP/1.1 200"));
-  RawClient later(through);
-  later.send(request("GET /livez"));
-  EXPECT_TRUE(later.read_answer().starts_with("HTTP/1.1 200"));
+  let_go.set_value();
+  EXPECT_TRUE(slow.read_answer().starts_with("HTTP/1.1 200"));
+  on_loop([&] {
+    beside.reset();
+    return true;
+  });
 }
 
 }  // namespace
