@@ -89,6 +89,12 @@ Task<void> HandOver::commit_running(std::string token, store::Snapshot record) {
     Result<store::Receipt> receipt = co_await std::move(committing);
     if (!receipt) {
       if (receipt.error().code == ErrorCode::kCancelled) co_return;
+      if (receipt.error().code == ErrorCode::kCorrupt) {
+        // Nothing that is tried will mend it. Its timeout ends it, if anything does.
+        replica_.log.error("a dispatch that was published cannot be noted",
+                           {{"job_id", record->id.str()}, {"error", receipt.error().message}});
+        break;
+      }
       if (!co_await replica_.loop.delay(limits::kRetryStore)) co_return;
       continue;
     }

@@ -7,9 +7,10 @@
 
 namespace fairlead::scheduler {
 
-Task<bus::Verdict> poison(Replica& replica, const bus::Delivery& delivery, const Error& error) {
-  replica.metrics.add(Counter::kUnmarshalFailures, delivery.subject,
-                      unreadable_because(delivery.payload));
+namespace {
+
+Task<bus::Verdict> end_after_a_few(Replica& replica, const bus::Delivery& delivery,
+                                   const Error& error) {
   if (delivery.deliveries <= limits::kPoisonDeliveriesMax) {
     co_return bus::Verdict::nak(limits::kPoisonRetry, error.message);
   }
@@ -18,11 +19,27 @@ Task<bus::Verdict> poison(Replica& replica, const bus::Delivery& delivery, const
   co_return bus::Verdict::terminate(error.message);
 }
 
+}  // namespace
+
+Task<bus::Verdict> poison(Replica& replica, const bus::Delivery& delivery, const Error& error) {
+  replica.metrics.add(Counter::kUnmarshalFailures, delivery.subject,
+                      unreadable_because(delivery.payload));
+  co_return co_await end_after_a_few(replica, delivery, error);
+}
+
+Task<bus::Verdict> not_stored(Replica& replica, const bus::Delivery& delivery, Error error) {
+  if (error.code != ErrorCode::kCorrupt) {
+    co_return bus::Verdict::not_now(limits::kRetryStore, std::move(error.message));
+  }
+  co_return co_await end_after_a_few(replica, delivery, error);
+}
+
 namespace {
 
 // Whether a dead letter may stand under this id without hiding what is known of the job.
 Task<Result<bool>> is_free(Replica& replica, JobId job) {
   Result<store::Loaded> loaded = co_await replica.store.load(job, {});
+  if (!loaded && loaded.error().code == ErrorCode::kCorrupt) co_return false;
   if (!loaded) co_return std::unexpected(loaded.error());
   if (loaded->record) co_return false;
   auto letter = co_await replica.store.dead_letter(job);

@@ -15,6 +15,10 @@ namespace fairlead::scheduler {
 // way, and then buried and terminated.
 Task<bus::Verdict> poison(Replica& replica, const bus::Delivery& delivery, const Error& error);
 
+// Of a message that the store did not take. It is tried again, for as long as it takes; but where
+// the store finds senseless what it has of the job, only a few times: then as above.
+Task<bus::Verdict> not_stored(Replica& replica, const bus::Delivery& delivery, Error error);
+
 // Keeps a dead letter of a message that is about to be given up: under the id of the job that it
 // names, unless there is such a job or a dead letter of it. Anybody can name one.
 Task<Result<void>> bury(Replica& replica, const bus::Delivery& delivery, std::string reason);

@@ -115,7 +115,7 @@ Task<bus::Verdict> Results::handle(bus::Delivery delivery) {
   for (int tries = 0; tries < limits::kConflictRetriesMax; ++tries) {
     Result<store::Loaded> loaded =
         co_await replica_.store.load(job, {.mark = delivery.in_flight_mark()});
-    if (!loaded) co_return bus::Verdict::not_now(limits::kRetryStore, loaded.error().message);
+    if (!loaded) co_return co_await not_stored(replica_, delivery, std::move(loaded.error()));
     if (!loaded->record) co_return co_await handle_unknown(result);
     const job::Record& record = *loaded->record;
     // Other services do not say to whom they handed a job.
@@ -130,7 +130,7 @@ Task<bus::Verdict> Results::handle(bus::Delivery delivery) {
     Result<store::Receipt> receipt = co_await commit_result(record, result, delivery);
     if (!receipt) {
       if (!result.result_ptr().empty()) replica_.metrics.add(Counter::kResultPtrWriteFailures);
-      co_return bus::Verdict::not_now(limits::kRetryStore, receipt.error().message);
+      co_return co_await not_stored(replica_, delivery, std::move(receipt.error()));
     }
     if (std::holds_alternative<store::Conflict>(*receipt)) continue;
     if (!job::is_ending(result.status())) tell_no_ending(result);

@@ -74,13 +74,14 @@ Task<bus::Verdict> Submit::handle(bus::Delivery delivery, Admitted admitted) {
   auto taken = co_await leases_.take(walker->record.id, true, limits::kLeaseWaitMax,
                                      walker->was_in_flight ? walker->mark : std::string());
   if (!taken) {
-    bool busy = LeaseKeeper::is_busy(taken.error());
-    co_return bus::Verdict::not_now(busy ? limits::kRetryBusy : limits::kRetryStore,
-                                    taken.error().message);
+    if (!LeaseKeeper::is_busy(taken.error())) {
+      co_return co_await not_stored(replica_, delivery, std::move(taken.error()));
+    }
+    co_return bus::Verdict::not_now(limits::kRetryBusy, taken.error().message);
   }
   walker->token = std::move(taken->token);
   if (taken->loaded.record) {
-    co_return co_await handle_known(std::move(walker), std::move(taken->loaded));
+    co_return co_await handle_known(std::move(walker), std::move(taken->loaded), delivery);
   }
   if (is_replay(delivery)) {
     leases_.release(walker->record.id, walker->token);
@@ -94,8 +95,17 @@ Task<bus::Verdict> Submit::handle(bus::Delivery delivery, Admitted admitted) {
     co_return verdict_of(co_await ends_.end(*walker, std::move(missing)));
   }
   replica_.metrics.add(Counter::kJobsReceived, replica_.label_of(walker->record.topic));
-  if (!replica_.gate.in_process()) co_return co_await admit(std::move(walker));
-  co_return verdict_of(co_await dispatch_.advance(std::move(walker)));
+  if (!replica_.gate.in_process()) co_return co_await admit(std::move(walker), delivery);
+  // As answer_with, for the usual way.
+  Walked walked = co_await dispatch_.advance(std::move(walker));
+  if (walked.outcome != Outcome::kFailed) co_return verdict_of(walked);
+  co_return co_await not_stored(replica_, delivery, std::move(walked.error));
+}
+
+Task<bus::Verdict> Submit::answer_with(Task<Walked> walk, const bus::Delivery& delivery) {
+  Walked walked = co_await std::move(walk);
+  if (walked.outcome != Outcome::kFailed) co_return verdict_of(walked);
+  co_return co_await not_stored(replica_, delivery, std::move(walked.error));
 }
 
 // A consumer that was lost and made anew delivers all that its stream still has. What the store
@@ -131,7 +141,7 @@ WalkerPtr Submit::begin(Packet packet, const bus::Delivery& delivery) {
 }
 
 // Policy is asked over a wire: admit first, so that the submit need not wait for it.
-Task<bus::Verdict> Submit::admit(WalkerPtr walker) {
+Task<bus::Verdict> Submit::admit(WalkerPtr walker, const bus::Delivery& delivery) {
   WallTime now = replica_.clock.wall();
   job::Record& record = walker->record;
   store::Change change;
@@ -148,7 +158,7 @@ Task<bus::Verdict> Submit::admit(WalkerPtr walker) {
   auto* applied = receipt ? std::get_if<store::Applied>(&*receipt) : nullptr;
   if (!applied) {
     leases_.release(record.id, walker->token);
-    if (!receipt) co_return bus::Verdict::not_now(limits::kRetryStore, receipt.error().message);
+    if (!receipt) co_return co_await not_stored(replica_, delivery, std::move(receipt.error()));
     if (std::holds_alternative<store::DuplicateKey>(*receipt)) {
       replica_.metrics.add(Counter::kIdempotencyDuplicates);
       co_return bus::Verdict::ack();
@@ -181,7 +191,8 @@ void Submit::adopt(Walker& walker, const job::Record& submitted) {
   walker.brings_request = true;
 }
 
-Task<bus::Verdict> Submit::handle_known(WalkerPtr walker, store::Loaded known) {
+Task<bus::Verdict> Submit::handle_known(WalkerPtr walker, store::Loaded known,
+                                        const bus::Delivery& delivery) {
   job::Record submitted = std::exchange(walker->record, *known.record);
   if (walker->admitted) *walker->admitted = known.record;
   job::Record& record = walker->record;
@@ -209,9 +220,9 @@ Task<bus::Verdict> Submit::handle_known(WalkerPtr walker, store::Loaded known) {
                            {{"job_id", walker->record.id.str()}});
       break;
     case GateStep::kResume:
-      co_return verdict_of(co_await dispatch_.advance(std::move(walker)));
+      co_return co_await answer_with(dispatch_.advance(std::move(walker)), delivery);
     case GateStep::kResolveUnpublished:
-      co_return verdict_of(co_await revisits_.resolve_unpublished(std::move(walker)));
+      co_return co_await answer_with(revisits_.resolve_unpublished(std::move(walker)), delivery);
   }
   leases_.release(walker->record.id, walker->token);
   co_return bus::Verdict::ack();

@@ -30,9 +30,11 @@ class Submit {
  private:
   bool is_replay(const bus::Delivery& delivery) const;
   WalkerPtr begin(Packet packet, const bus::Delivery& delivery);
-  Task<bus::Verdict> admit(WalkerPtr walker);
+  Task<bus::Verdict> admit(WalkerPtr walker, const bus::Delivery& delivery);
   void adopt(Walker& walker, const job::Record& submitted);
-  Task<bus::Verdict> handle_known(WalkerPtr walker, store::Loaded known);
+  Task<bus::Verdict> handle_known(WalkerPtr walker, store::Loaded known,
+                                  const bus::Delivery& delivery);
+  Task<bus::Verdict> answer_with(Task<Walked> walk, const bus::Delivery& delivery);
   Task<void> advance_alone(WalkerPtr walker);
 
   Replica& replica_;

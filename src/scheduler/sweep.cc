@@ -93,7 +93,7 @@ Task<void> Sweep::sweep_due(bool reconciles, bool replays) {
   // Those that are not dealt with stay in what the scan finds.
   const size_t limit = times_out && replays ? batch() : limits::kScanMax;
   Result<store::Page> page = co_await replica_.store.scan({.by = Query::By::kDue, .limit = limit});
-  if (!page) co_return;
+  if (!is_told(page)) co_return;
   count_stale(page->records);
   for (job::Record& record : page->records) {
     if (!job::holds_worker_slot(record)) {
@@ -113,7 +113,7 @@ Task<void> Sweep::sweep_due(bool reconciles, bool replays) {
 Task<void> Sweep::sweep_deadlines() {
   Result<store::Page> page =
       co_await replica_.store.scan({.by = Query::By::kDeadline, .limit = batch()});
-  if (!page) co_return;
+  if (!is_told(page)) co_return;
   for (job::Record& record : page->records) {
     if (!begin(record.id)) continue;
     JobId job = record.id;
@@ -124,8 +124,18 @@ Task<void> Sweep::sweep_deadlines() {
 Task<void> Sweep::sweep_unpublished() {
   Result<store::Page> page = co_await replica_.store.scan(
       {.by = Query::By::kUnpublished, .age = limits::kUnpublishedAfter, .limit = batch()});
-  if (!page) co_return;
+  if (!is_told(page)) co_return;
   for (const job::Record& record : page->records) look_at(record);
+}
+
+bool Sweep::is_told(const Result<store::Page>& page) {
+  if (page) return true;
+  const MonotonicTime now = replica_.clock.monotonic();
+  if (told_failure_at_ == MonotonicTime() || now >= told_failure_at_ + limits::kTellWorkersEvery) {
+    told_failure_at_ = now;
+    replica_.log.error("what is due cannot be read", {{"error", page.error().message}});
+  }
+  return false;
 }
 
 void Sweep::count_stale(const std::vector<job::Record>& due) {

@@ -37,6 +37,8 @@ class Sweep {
   Task<void> sweep_waiting();
   void sweep_workers();
   void tell_workers() const;
+  // Whether the store told what was asked for; says so, now and then, when it did not.
+  bool is_told(const Result<store::Page>& page);
   void count_stale(const std::vector<job::Record>& due);
   // Those that are left alone stay in what a scan finds: others are found behind them.
   size_t batch() const;
@@ -63,6 +65,7 @@ class Sweep {
   MonotonicTime orphans_at_{};
   bool publishes_orphans_ = false;
   MonotonicTime told_workers_at_{};
+  MonotonicTime told_failure_at_{};
   // The waiting class at which the last round's page of them ended; empty: at the end.
   std::string listed_;
 };
