@@ -73,23 +73,24 @@ json::object to_json(const routing::PoolMap& map) {
   return {{"topics", std::move(topics)}, {"pools", std::move(pools)}};
 }
 
-int64_t seconds_of(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::seconds>(duration).count();
+// As the file says it: other services read it too.
+json::object to_json(const TimeoutsFile& file) {
+  json::object sections;
+  for (const auto& [section, entries] : file.whole) {
+    json::object& there = sections[section].emplace_object();
+    for (const auto& [entry, numbers] : entries) {
+      json::object& into = entry.empty() ? there : there[entry].emplace_object();
+      for (const auto& [name, number] : numbers) into[name] = number;
+    }
+  }
+  return sections;
 }
 
-json::object to_json(const TimeoutsFile& file) {
-  json::object topics;
-  for (const auto& [topic, timeouts] : file.topics) {
-    json::object entry{{"timeout_seconds", seconds_of(timeouts.running)}};
-    if (timeouts.dispatch != file.timeouts.dispatch) {
-      entry["dispatch_timeout_seconds"] = seconds_of(timeouts.dispatch);
-    }
-    topics[topic.str()] = std::move(entry);
-  }
-  return {{"reconciler",
-           {{"dispatch_timeout_seconds", seconds_of(file.timeouts.dispatch)},
-            {"running_timeout_seconds", seconds_of(file.timeouts.running)}}},
-          {"topics", std::move(topics)}};
+bool is_same(const json::value& one, const json::object& other) {
+  std::string left, right;
+  write_canonical(one, left);
+  write_canonical(other, right);
+  return left == right;
 }
 
 std::string hash_of(const json::object& part) {
@@ -98,11 +99,15 @@ std::string hash_of(const json::object& part) {
   return job::sha256_hex(canonical);
 }
 
-// Adds the entries of a section that are not there yet.
-void add_missing(json::object& into, const json::object& from, std::string_view section) {
-  if (!object_at(into, section)) into[section] = json::object();
+// Adds the entries of a section that are not there yet; false: all are.
+bool add_missing(json::object& into, const json::object& from, std::string_view section) {
+  bool added = !object_at(into, section);
+  if (added) into[section] = json::object();
   json::object& there = into[section].get_object();
-  for (const auto& [name, entry] : from.at(section).get_object()) there.emplace(name, entry);
+  for (const auto& [name, entry] : from.at(section).get_object()) {
+    added |= there.emplace(name, entry).second;
+  }
+  return added;
 }
 
 json::object& data_of(json::object& document) {
@@ -162,18 +167,19 @@ Result<std::optional<std::string>> merge_files(std::string_view document, const 
     const json::object pools = to_json(*files.pools);
     if (const std::string hash = hash_of(pools); !has_text(data, kPoolsHash, hash)) {
       if (!object_at(data, "pools")) data["pools"] = json::object();
-      add_missing(data["pools"].get_object(), pools, "pools");
-      add_missing(data["pools"].get_object(), pools, "topics");
+      json::object& there = data["pools"].get_object();
+      const bool pool = add_missing(there, pools, "pools");
+      const bool topic = add_missing(there, pools, "topics");
       data[kPoolsHash] = hash;
-      changed = true;
+      changed |= pool || topic;
     }
   }
   if (files.timeouts) {
     json::object timeouts = to_json(*files.timeouts);
     if (const std::string hash = hash_of(timeouts); !has_text(data, kTimeoutsHash, hash)) {
+      changed |= !data.contains("timeouts") || !is_same(data["timeouts"], timeouts);
       data["timeouts"] = std::move(timeouts);
       data[kTimeoutsHash] = hash;
-      changed = true;
     }
   }
   if (!changed) return std::optional<std::string>{};

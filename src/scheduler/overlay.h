@@ -40,7 +40,8 @@ struct OverlayFiles {
 };
 
 // The document with what is new in the files, or nothing when there is none: topics and pools that
-// it does not have are added, timeouts are replaced. `document` is empty when there is none yet.
+// it does not have are added, timeouts are replaced by all that their file says. Files that other
+// services have taken in already are not new. `document` is empty when there is none yet.
 Result<std::optional<std::string>> merge_files(std::string_view document, const OverlayFiles& files,
                                                WallTime now);
 

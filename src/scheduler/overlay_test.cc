@@ -20,6 +20,10 @@ std::shared_ptr<const routing::PoolMap> pools(std::string_view text) {
   return std::make_shared<const routing::PoolMap>(*routing::parse_pool_map(text));
 }
 
+TimeoutsFile timeouts(std::string_view text) {
+  return *parse_timeouts(text);
+}
+
 TEST(Overlay, SaysPoolsTimeoutsAndFailMode) {
   auto overlay = parse_overlay(kDocument);
   ASSERT_TRUE(overlay) << overlay.error().message;
@@ -61,10 +65,11 @@ TEST(Overlay, IsTheSameInAnyOrderOfNames) {
 
 TEST(Overlay, TakesInTheFilesOfAReplicaOnce) {
   const WallTime now = wall_time_from_micros(1'700'000'000'000'000);
-  OverlayFiles files{pools("{topics: {job.a: p}, pools: {p: {requires: [gpu]}}}"),
-                     TimeoutsFile{{seconds(1), seconds(2)},
-                                  {{Topic("job.a"), {seconds(1), seconds(3)}},
-                                   {Topic("job.b"), {seconds(5), seconds(2)}}}}};
+  OverlayFiles files{
+      pools("{topics: {job.a: p}, pools: {p: {requires: [gpu]}}}"),
+      timeouts("{reconciler: {dispatch_timeout_seconds: 1, running_timeout_seconds: 2},"
+               " topics: {job.a: {timeout_seconds: 3},"
+               "          job.b: {dispatch_timeout_seconds: 5}}}")};
   auto made = merge_files("", files, now);
   ASSERT_TRUE(made && *made);
   EXPECT_THAT(**made, HasSubstr(R"("revision":1)"));
@@ -78,10 +83,40 @@ TEST(Overlay, TakesInTheFilesOfAReplicaOnce) {
   EXPECT_EQ(merge_files(**made, files, now).value(), std::nullopt);
 }
 
+TEST(Overlay, HasAllThatTheTimeoutsFileSaysForOtherServices) {
+  const WallTime now = wall_time_from_micros(1'700'000'000'000'000);
+  OverlayFiles files{
+      nullptr, timeouts("{reconciler: {dispatch_timeout_seconds: 1, running_timeout_seconds: 2,"
+                        " scan_interval_seconds: 30}, topics: {job.a: {max_retries: 4}},"
+                        " workflows: {w: {child_timeout_seconds: 7, total_timeout_seconds: 0,"
+                        " max_retries: 2}}}")};
+  auto made = merge_files(R"({"data":{}})", files, now);
+  ASSERT_TRUE(made && *made);
+  const boost::json::value told = boost::json::parse(**made).at("data").at("timeouts");
+  EXPECT_EQ(told, boost::json::parse(
+                      R"({"reconciler":{"dispatch_timeout_seconds":1,"running_timeout_seconds":2,)"
+                      R"("scan_interval_seconds":30},"topics":{"job.a":{"max_retries":4}},)"
+                      R"("workflows":{"w":{"child_timeout_seconds":7,"total_timeout_seconds":0,)"
+                      R"("max_retries":2}}})"));
+}
+
+TEST(Overlay, IsNotWrittenAgainWhenItSaysTheSameUnderAnothersHash) {
+  const WallTime now = wall_time_from_micros(1'700'000'000'000'000);
+  OverlayFiles files{pools("{topics: {job.a: p}, pools: {p: {}}}"),
+                     timeouts("{reconciler: {dispatch_timeout_seconds: 1}}")};
+  EXPECT_EQ(merge_files(R"({"data":{"_poolsFileHash":"go","_timeoutsFileHash":"go",
+    "pools":{"topics":{"job.a":"p"},"pools":{"p":{"requires":[]}}},
+    "timeouts":{"reconciler":{"dispatch_timeout_seconds":1}}}})",
+                        files, now)
+                .value(),
+            std::nullopt);
+}
+
 TEST(Overlay, KeepsWhatItHasOfPoolsAndTakesTimeoutsAnew) {
   const WallTime now = wall_time_from_micros(1'700'000'000'000'000);
-  OverlayFiles files{pools("{topics: {job.a: p, job.c: p}, pools: {p: {}, one: {requires: [x]}}}"),
-                     TimeoutsFile{{seconds(1), seconds(2)}, {}}};
+  OverlayFiles files{
+      pools("{topics: {job.a: p, job.c: p}, pools: {p: {}, one: {requires: [x]}}}"),
+      timeouts("{reconciler: {dispatch_timeout_seconds: 1, running_timeout_seconds: 2}}")};
   auto merged = merge_files(kDocument, files, now);
   ASSERT_TRUE(merged && *merged);
   auto overlay = parse_overlay(**merged);

@@ -56,7 +56,7 @@ class Reader : public routing::YamlReader {
 Result<TimeoutsFile> parse_timeouts(std::string_view yaml) {
   return routing::read_yaml("timeouts file", yaml, [](const YAML::Node& document) {
     Reader reader;
-    TimeoutsFile file{{kDispatch, kRunning}, {}};
+    TimeoutsFile file{{kDispatch, kRunning}, {}, {}};
     if (document.IsNull()) return file;
     std::map<std::string, Numbers> topics;
     reader.entries(
@@ -66,6 +66,7 @@ Result<TimeoutsFile> parse_timeouts(std::string_view yaml) {
             Numbers given = reader.numbers(
                 value, key,
                 {"dispatch_timeout_seconds", "running_timeout_seconds", "scan_interval_seconds"});
+            file.whole[key][""] = given;
             file.timeouts = {or_else(given["dispatch_timeout_seconds"], kDispatchForZero),
                              or_else(given["running_timeout_seconds"], kRunningForZero)};
           } else if (key == "topics") {
@@ -73,11 +74,13 @@ Result<TimeoutsFile> parse_timeouts(std::string_view yaml) {
               topics[topic] = reader.numbers(node, fmt::format("topic \"{}\"", topic),
                                              {"dispatch_timeout_seconds", "running_timeout_seconds",
                                               "timeout_seconds", "max_retries"});
+              file.whole[key][topic] = topics[topic];
             });
           } else if (key == "workflows") {
             reader.each(value, key, [&](const std::string& workflow, const YAML::Node& node) {
-              reader.numbers(node, fmt::format("workflow \"{}\"", workflow),
-                             {"child_timeout_seconds", "total_timeout_seconds", "max_retries"});
+              file.whole[key][workflow] =
+                  reader.numbers(node, fmt::format("workflow \"{}\"", workflow),
+                                 {"child_timeout_seconds", "total_timeout_seconds", "max_retries"});
             });
           } else {
             refuse(at, fmt::format("unknown key \"{}\": the file may have reconciler, topics and "

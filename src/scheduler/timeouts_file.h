@@ -12,6 +12,9 @@ namespace fairlead::scheduler {
 struct TimeoutsFile {
   Timeouts timeouts;
   std::map<Topic, Timeouts> topics;  // those that differ
+  // All numbers of the file, also those that other services go by: section, entry, name. Those of
+  // the reconciler stand under the entry "".
+  std::map<std::string, std::map<std::string, std::map<std::string, uint32_t>>> whole{};
 };
 
 // Reads the text of a `timeouts.yaml`:
