@@ -26,18 +26,22 @@ std::string quoted_in(const std::string& message, const char* otherwise) {
   return end == message.npos ? otherwise : message.substr(begin + 1, end - begin - 1);
 }
 
+// What a warning says of the job; of some servers only its code tells.
+const char* begin_of(const std::string& code, const std::string& state) {
+  if (state == "FAILED" || code == "no_pool_mapping") return "it failed: ";
+  return state.empty() && code == "idempotency_mismatch" ? "" : "it waits: ";
+}
+
 void note_warnings(const Call& call, const json::value& answer) {
   const json::value& warnings = member(answer, "warnings");
   if (!warnings.is_array()) return;
   for (const json::value& warning : warnings.get_array()) {
     const std::string code = text_at(warning, "code");
-    std::string line = fmt::format("it waits: {} ({})", text_at(warning, "message"), code);
+    std::string line = fmt::format("{}{} ({})", begin_of(code, text_at(warning, "state")),
+                                   text_at(warning, "message"), code);
     if (code == "no_workers") {
       line += fmt::format("; start a worker: fairlead worker --pool {} -- cat",
                           quoted_in(text_at(warning, "message"), "default"));
-    } else if (code == "no_pool_mapping") {
-      line += fmt::format("; map it: {} topic create {} --pool default", call.dialect.program,
-                          call.flag("topic", "job.default"));
     }
     fmt::print(stderr, "{}: {}\n", call.dialect.program, printable(line));
   }

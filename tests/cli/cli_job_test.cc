@@ -61,6 +61,18 @@ TEST_F(CliJob, LogsOfAJobWithoutAResultAreOneLine) {
   EXPECT_EQ(run({"job", "logs", failed, "-o", "json"}).exit_code, 2);
 }
 
+TEST_F(CliJob, AJobThatFailedAtOnceIsSaidToHaveFailedAndNothingIsAdvisedThatWouldNotHelp) {
+  const Ran ran = run({"job", "submit", "--label", "preferred_pool=gpu", "x"});
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_EQ(json::parse(run({"job", "status", first_line(ran), "-o", "json"}).output).at("state"),
+            "FAILED");
+  EXPECT_THAT(ran.output, HasSubstr("fairlead: it failed: "));
+  EXPECT_THAT(ran.output, HasSubstr("(no_pool_mapping)\n"));
+  EXPECT_THAT(ran.output, Not(HasSubstr("it waits")));
+  EXPECT_THAT(ran.output, Not(HasSubstr("topic create")));
+  EXPECT_THAT(run({"job", "submit", "x"}).output, HasSubstr("fairlead: it waits: "));
+}
+
 TEST_F(CliJob, ExplainSaysWhereAJobIsAndOnlyOfOneThatWaitsWhereItWouldGo) {
   const std::string waits = waiting_job();
   EXPECT_THAT(run({"job", "explain", waits}).output, HasSubstr("No worker now: no_workers"));
