@@ -54,16 +54,17 @@ struct Patient {
   bool lets_us_in = false;
 };
 
-// What would start a server there; "" when nothing that is known would.
+// What would start a server there, which a shell may be given; "" when nothing that is known would.
 std::string server_for(const std::string& url) {
   for (const std::string_view here : {"http://localhost", "http://127.0.0.1"}) {
     if (!url.starts_with(here)) continue;
     std::string_view rest = std::string_view(url).substr(here.size());
     while (rest.ends_with('/')) rest.remove_suffix(1);
-    const bool usual = rest == ":8081";
     if (!rest.starts_with(':')) return "";  // port 80, or another host
+    rest.remove_prefix(1);
+    if (rest.empty() || rest.find_first_not_of("0123456789") != rest.npos) return "";
     return fmt::format("fairlead up {}>>fairlead.log 2>&1 &",
-                       usual ? "" : fmt::format("--listen-api 127.0.0.1{} ", rest));
+                       rest == "8081" ? "" : fmt::format("--listen-api 127.0.0.1:{} ", rest));
   }
   return "";
 }

@@ -53,6 +53,16 @@ TEST_F(Doctor, TheReportIsJsonWithASummaryAndTheExitCode) {
   }
 }
 
+TEST(DoctorAlone, NothingOfAnAddressIsOfferedToAShellButItsPort) {
+  const std::string place = "http://127.0.0.1:" + std::to_string(edge::Loopback().port());
+  EXPECT_THAT(run_at(place, "cli_program", {"doctor", "--fix"}).output, HasSubstr("run it now?"));
+  for (const char* tail : {"/$(touch x)", "/;touch x", "/api", ";touch x"}) {
+    const Ran ran = run_at(place + tail, "cli_program", {"doctor", "--fix"});
+    EXPECT_NE(ran.exit_code, 0);
+    EXPECT_THAT(ran.output, testing::Not(HasSubstr("run it now?"))) << tail;
+  }
+}
+
 TEST_F(Doctor, EveryPoolWithoutAWorkerIsNamed) {
   run({"topic", "create", "job.train", "--pool", "gpu-big"});
   const std::string said = run({"doctor"}).output;
