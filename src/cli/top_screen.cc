@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include <fmt/core.h>
 #include <sys/ioctl.h>
@@ -12,24 +13,31 @@
 
 namespace fairlead::cli {
 
-namespace {
-
-// What is longer or wider than the terminal is cut, if that says how large it is; lines of the
-// picture before are written over whole.
-std::string fitted(const std::string& text) {
-  winsize size{};
-  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1;
+std::string fitted(std::string_view text, size_t rows, size_t columns) {
   std::string out;
-  size_t rows = 0, begin = 0;
-  while (begin < text.size() && (!known || rows + 1 < size.ws_row)) {
+  size_t begin = 0;
+  for (size_t row = 0; begin < text.size() && row < rows; ++row) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    const size_t width = known ? std::min<size_t>(end - begin, size.ws_col) : end - begin;
-    out += text.substr(begin, width);
+    size_t characters = 0;
+    for (char c : text.substr(begin, end - begin)) {
+      characters += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+      if (characters > columns) break;
+      out += c;
+    }
     out += "\x1b[K\r\n";
     begin = end + 1;
-    ++rows;
   }
   return out;
+}
+
+namespace {
+
+// To the terminal, if that says how large it is.
+std::string for_terminal(const std::string& text) {
+  winsize size{};
+  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1;
+  const size_t all = text.size();
+  return known ? fitted(text, size.ws_row - 1u, size.ws_col) : fitted(text, all, all);
 }
 
 using Number = std::optional<double>;
@@ -117,23 +125,36 @@ int top(Call& call) {
   const bool on_screen = is_screen();
   const Duration every = std::max(call.duration("every", std::chrono::seconds(1)),
                                   Duration(std::chrono::milliseconds(100)));
-  for (;;) {
-    const json::value status = call.ask("GET", "/api/v1/status");
-    const json::value queues = call.ask("GET", "/api/v1/queues");
-    const json::value workers = call.ask("GET", "/api/v1/workers?limit=200");
-    const std::string picture = screen.draw(status, queues, workers, call.clock.monotonic());
+  bool drawn = false, told = false;
+  for (;; call.client.pause(every)) {
+    std::string picture;
+    try {
+      const json::value status = call.ask("GET", "/api/v1/status");
+      const json::value queues = call.ask("GET", "/api/v1/queues");
+      const json::value workers = call.ask("GET", "/api/v1/workers?limit=200");
+      picture = screen.draw(status, queues, workers, call.clock.monotonic());
+    } catch (const Problem& problem) {
+      // One that was there may be restarting.
+      if (!drawn || problem.denied) throw;
+      if (!std::exchange(told, true)) {
+        fmt::print(stderr, "{}: the server does not answer; waiting for it\n",
+                   call.dialect.program);
+      }
+      continue;
+    }
+    drawn = true;
+    told = false;
     if (call.has("once")) {
       fmt::print("{}", picture);
       return kDone;
     }
     if (on_screen) {
       // Home, the picture line by line, and away with what was below it.
-      fmt::print("\x1b[H{}\x1b[J", fitted(picture));
+      fmt::print("\x1b[H{}\x1b[J", for_terminal(picture));
     } else {
       fmt::print("{}\n", picture);
     }
     std::fflush(stdout);
-    call.client.pause(every);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/call.h"
 
@@ -24,6 +25,10 @@ class TopScreen {
   std::map<std::string, Seen> before_;
   MonotonicTime drawn_{};
 };
+
+// The first so many lines, and of each the first so many characters, for a terminal: they are
+// written over those of the picture before, whole.
+std::string fitted(std::string_view text, size_t rows, size_t columns);
 
 int top(Call& call);
 

@@ -70,6 +70,24 @@ TEST(CliTop, WhatTheServerDoesNotSayIsADashAndNotZero) {
   EXPECT_THAT(shown, testing::ContainsRegex("job.default +2 +1 +3s +- +- +-\n"));
 }
 
+TEST(CliTop, GoesOnWhenTheServerIsThereAgain) {
+  const OtherGateway::Answers look = {
+      {R"({"build":{"version":"1"}})", 200}, {R"({"items":[]})", 200}, {R"({"items":[]})", 200}};
+  OtherGateway::Answers answers = look;
+  answers.emplace_back(R"({"error":"the server is stopping"})", 503);
+  answers.insert(answers.end(), look.begin(), look.end());
+  OtherGateway server(answers);
+  edge::Child top({program(), "top", "--every", "100ms", "--server", server.url()}, {});
+  std::string said;
+  for (int pictures = 0; pictures < 2;) {
+    const std::string line = top.line();
+    pictures += line.starts_with("fairlead 1 ");
+    said += line + "\n";
+    ASSERT_LT(said.size(), 10'000u);
+  }
+  EXPECT_THAT(said, HasSubstr("the server does not answer; waiting for it\n"));
+}
+
 TEST(CliTail, GoesOnWhereItWasWhenTheServerIsThereAgain) {
   edge::Loopback server;
   std::string second;
