@@ -2,7 +2,8 @@
 fairlead_folder(app src/app USES fairlead_edge_http fairlead_edge_metrics fairlead_edge_nats
                 fairlead_edge_resp fairlead_store_rocksdb fairlead_store_redis fairlead_bus_local
                 fairlead_bus_nats fairlead_gate_kernel fairlead_worker
-                fairlead_cli yaml-cpp Boost::json TESTS_USE fairlead_store_memory)
+                fairlead_cli yaml-cpp Boost::json TESTS_USE fairlead_store_memory
+                cluster_servers)
 
 set(fairlead_commit unknown)
 set(fairlead_commit_date unknown)

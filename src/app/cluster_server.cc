@@ -18,9 +18,6 @@ namespace fairlead::app {
 
 namespace {
 
-// A dead replica's messages are taken over within their sum.
-constexpr Duration kRecoverEvery = std::chrono::seconds(1);
-constexpr Duration kRecoverAfter = std::chrono::seconds(5);
 // What nobody is known to have lost is looked for this often: Go replicas die unnoticed.
 constexpr Duration kLookAgainEvery = std::chrono::seconds(60);
 constexpr Duration kRegisterEvery = std::chrono::milliseconds(7500);
@@ -108,9 +105,9 @@ void ClusterServer::watch_servers() {
                            },
                        .others = [this] { return book_->reread(); }});
   book_->on_changed([this] { config_watch_->announce("fairlead", "pools"); });
-  redis_watch_ = std::make_unique<RedisWatch>(loop_, clock_, *store_, log_, [this](Duration ahead) {
-    scheduler_->set_clock_offset(ahead);
-  });
+  redis_watch_ = std::make_unique<RedisWatch>(
+      loop_, clock_, *store_, log_,
+      [this](Duration machine, Duration in_use) { scheduler_->set_clock_offset(machine, in_use); });
 }
 
 Task<void> ClusterServer::live() {
@@ -167,18 +164,31 @@ void ClusterServer::warn_of_replays() {
 }
 
 Task<void> ClusterServer::keep_recovering(std::string subject) {
-  bus::nats::Recovery recovery = bus_->recovery(subject, bus::kSchedulerQueue);
+  bus::nats::Recovery recovery = bus_->recovery(
+      subject, bus::kSchedulerQueue,
+      [this](std::vector<std::string> marks) { return store_->processed(std::move(marks)); });
   // What may take messages with it, or the answers to them.
   auto losses = [this] { return std::pair(store_->deaths(), bus_->counters().connections); };
   auto known = losses();
   MonotonicTime look_again_at = loop_.now() + kLookAgainEvery;
-  while (co_await loop_.delay(kRecoverEvery)) {
+  bool failing = false;
+  while (co_await loop_.delay(limits::kRecoverEvery)) {
     if (losses() != known || loop_.now() >= look_again_at) {
       known = losses();
       look_again_at = loop_.now() + kLookAgainEvery;
       recovery.look_again();
     }
-    auto found = co_await recovery.run(kRecoverAfter);
+    auto found = co_await recovery.run(limits::kRecoverAfter);
+    // Without a connection there is nothing to be read, and that is told elsewhere.
+    if (!found && !failing && bus_->connected()) {
+      log_.error("messages that nobody answered cannot be read",
+                 {{"subject", subject}, {"error", found.error().message}});
+    }
+    failing = !found;
+    if (found && found->unreadable > 0) {
+      log_.error("messages of the stream cannot be read and are passed over",
+                 {{"subject", subject}, {"messages", std::to_string(found->unreadable)}});
+    }
     if (found && found->recovered > 0) {
       log_.info("messages recovered that nobody answered",
                 {{"subject", subject}, {"messages", std::to_string(found->recovered)}});

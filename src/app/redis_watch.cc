@@ -61,18 +61,21 @@ Task<void> RedisWatch::keep_comparing() {
 }
 
 Task<void> RedisWatch::compare() {
-  const WallTime asked = clock_.wall();
+  const WallTime asked = clock_.wall(), asked_in_use = store_.clock().wall();
   auto time = co_await store_.server_time();
   if (!time) co_return;
   // It told its time somewhere between.
-  const Duration ahead = asked + (clock_.wall() - asked) / 2 - *time;
-  told_(ahead);
-  if (std::chrono::abs(ahead) <= limits::kClockOffsetTold) co_return;
-  const bool stops = std::chrono::abs(ahead) > limits::kClockOffsetMax;
-  log_.warning(
-      stops ? "our clock and that of Redis differ: deadlines and due times are left to others"
-            : "our clock and that of Redis differ",
-      {{"ahead_ms", std::to_string(ahead / std::chrono::milliseconds(1))}});
+  const Duration machine = asked + (clock_.wall() - asked) / 2 - *time;
+  const Duration in_use = asked_in_use + (store_.clock().wall() - asked_in_use) / 2 - *time;
+  told_(machine, in_use);
+  if (std::chrono::abs(in_use) > limits::kClockOffsetMax) {
+    log_.warning("the time in use is not that of Redis: deadlines and due times are left to others",
+                 {{"ahead_ms", std::to_string(in_use / std::chrono::milliseconds(1))}});
+  }
+  if (std::chrono::abs(machine) > limits::kClockOffsetTold) {
+    log_.warning("the clock of this machine and that of Redis differ",
+                 {{"ahead_ms", std::to_string(machine / std::chrono::milliseconds(1))}});
+  }
 }
 
 }  // namespace fairlead::app

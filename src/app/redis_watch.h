@@ -18,9 +18,12 @@ std::string durability_sentence(const store::redis::ServerSettings& settings);
 
 class RedisWatch {
  public:
-  // All must outlive it. `told` hears how far our clock is ahead of the server's.
-  RedisWatch(Loop& loop, const Clock& clock, store::redis::RedisStore& store, Log& log,
-             std::function<void(Duration)> told)
+  // How far the machine's clock is ahead of the server's, and how far the time that the store goes
+  // by, which is learnt from the server.
+  using Told = std::function<void(Duration machine, Duration in_use)>;
+
+  // All must outlive it. `clock` is the machine's.
+  RedisWatch(Loop& loop, const Clock& clock, store::redis::RedisStore& store, Log& log, Told told)
       : loop_(loop), clock_(clock), store_(store), log_(log), told_(std::move(told)) {}
 
   // Says what Redis is set to. An error, in production, when it may evict what it was given; a
@@ -36,7 +39,7 @@ class RedisWatch {
   const Clock& clock_;
   store::redis::RedisStore& store_;
   Log& log_;
-  std::function<void(Duration)> told_;
+  Told told_;
 };
 
 }  // namespace fairlead::app

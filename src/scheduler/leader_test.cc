@@ -136,12 +136,12 @@ TEST_F(LeaderTest, NothingIsDoneByAClockThatIsWrong) {
   ASSERT_TRUE(run(bus_.start()));
   Scheduler scheduler(plugs(gate_), named("one"), pools());
   ASSERT_TRUE(run(scheduler.start()));
-  scheduler.set_clock_offset(-6s);
+  scheduler.set_clock_offset(-6s, -6s);
   leave_running("late");
   loop_.run_for(10s);
   EXPECT_EQ(stored("late")->state, job::State::kRunning);
   EXPECT_EQ(scheduler.metrics().series(Gauge::kClockOffset).at(0).count, 6000u);
-  scheduler.set_clock_offset(4s);
+  scheduler.set_clock_offset(-6s, 4s);
   loop_.run_for(2s);
   EXPECT_EQ(stored("late")->state, job::State::kTimeout);
   bus_.drop();
@@ -153,7 +153,7 @@ TEST_F(LeaderTest, WhoseClockIsWrongLeavesTimesToOthers) {
   ASSERT_TRUE(run(first.start()));
   loop_.run_for(2s);
   ASSERT_TRUE(run(second.start()));
-  first.set_clock_offset(6s);
+  first.set_clock_offset(6s, 6s);
   leave_running("late");
   loop_.run_for(70s);
   EXPECT_EQ(stored("late")->state, job::State::kTimeout);

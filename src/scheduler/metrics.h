@@ -57,7 +57,7 @@ inline constexpr size_t kHistograms = static_cast<size_t>(Histogram::kHeartbeatL
 
 enum class Gauge {
   kStaleJobs,    // state: those that the last sweep found out for too long
-  kClockOffset,  // milliseconds between our clock and that of Redis
+  kClockOffset,  // milliseconds between the machine's clock and that of Redis
 };
 inline constexpr size_t kGauges = static_cast<size_t>(Gauge::kClockOffset) + 1;
 

@@ -82,7 +82,7 @@ struct Replica : Plugs {
   routing::RememberedRoutes routes;
   const std::string name;  // "<instance>.<nonce>": the beginning of every lease token
   SteadyTime steady;
-  // The wall clock is known to be wrong: nothing is done by it.
+  // The time in use is known to be wrong: nothing is done by it.
   bool clock_is_off = false;
   Metrics metrics;
   routing::WorkerRegistry registry;

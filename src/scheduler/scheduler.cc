@@ -177,11 +177,10 @@ void Scheduler::set_timeouts(Timeouts timeouts, std::map<Topic, Timeouts> topics
   replica_.settings.topic_timeouts = std::move(topics);
 }
 
-void Scheduler::set_clock_offset(Duration offset) {
-  const Duration size = std::chrono::abs(offset);
-  replica_.clock_is_off = size > limits::kClockOffsetMax;
-  replica_.metrics.set(Gauge::kClockOffset, {},
-                       static_cast<uint64_t>(size / std::chrono::milliseconds(1)));
+void Scheduler::set_clock_offset(Duration machine, Duration in_use) {
+  replica_.clock_is_off = std::chrono::abs(in_use) > limits::kClockOffsetMax;
+  const auto size = std::chrono::abs(machine) / std::chrono::milliseconds(1);
+  replica_.metrics.set(Gauge::kClockOffset, {}, static_cast<uint64_t>(size));
 }
 
 void Scheduler::set_pools(std::shared_ptr<const routing::PoolMap> pools) {

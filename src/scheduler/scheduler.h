@@ -42,9 +42,9 @@ class Scheduler {
   // For jobs that are dispatched from now on.
   void set_timeouts(Timeouts timeouts, std::map<Topic, Timeouts> topics);
   void set_fail_open(bool open) { replica_.settings.safety_fail_open = open; }
-  // How far our wall clock is from the one that all replicas share. Beyond
-  // limits::kClockOffsetMax nothing is done by it.
-  void set_clock_offset(Duration offset);
+  // How far the machine's clock is from the one that all replicas share, and how far the time that
+  // this replica goes by. Where that is beyond limits::kClockOffsetMax nothing is done by it.
+  void set_clock_offset(Duration machine, Duration in_use);
 
   // Takes a submit that comes from this process and not over the bus. Stored: its admission is
   // committed, and `admitted` is given its record. Refused: too many are under way.

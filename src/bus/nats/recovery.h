@@ -72,7 +72,7 @@ class Recovery {
   };
 
   static constexpr uint64_t kWindowMin = 4;
-  static constexpr uint64_t kWindowMax = 1024;
+  static constexpr uint64_t kWindowMax = 64;
 
   Task<Result<State>> ask();
   // Forgets what was read if this is another consumer, or one that lost what it had delivered.
