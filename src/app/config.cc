@@ -188,9 +188,9 @@ std::expected<Settings, Wrong> in_force(Settings settings) {
 }
 
 LogStyle log_style_of(const Settings& settings) {
-  const std::string& level = settings.text("log-level");
+  const std::string level = lower(settings.text("log-level"));
   LogStyle style;
-  style.json = settings.text("log-format") == "json";
+  style.json = lower(settings.text("log-format")) == "json";
   style.level = level == "debug"   ? Log::Level::kDebug
                 : level == "info"  ? Log::Level::kInfo
                 : level == "error" ? Log::Level::kError

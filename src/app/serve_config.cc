@@ -24,6 +24,17 @@ std::unexpected<Wrong> failure(std::string message) {
   return std::unexpected(Wrong{kFailure, std::move(message)});
 }
 
+// The same user and database elsewhere: scheme://[user@]host[:port][/database].
+std::string with_host(const std::string& url, const std::string& host) {
+  const size_t scheme = url.find("://");
+  if (scheme == url.npos) return url;
+  const size_t begin = scheme + 3;
+  const size_t path = std::min(url.find_first_of("/?", begin), url.size());
+  const size_t user = url.rfind('@', path);
+  const size_t from = user == url.npos || user < begin ? begin : user + 1;
+  return url.substr(0, from) + host + url.substr(path);
+}
+
 std::expected<store::redis::RedisOptions, Wrong> redis_of(const Settings& settings,
                                                           Environment& environment) {
   using std::chrono::hours;
@@ -50,10 +61,15 @@ std::expected<store::redis::RedisOptions, Wrong> redis_of(const Settings& settin
   if (environment.is_production() && redis.tls.insecure) {
     return usage("REDIS_TLS_INSECURE is on: not in production");
   }
-  if (environment.is_set("REDIS_CLUSTER_ADDRESSES")) {
-    return usage(
-        "REDIS_CLUSTER_ADDRESSES is set: a Redis Cluster cannot keep what belongs together in one "
-        "place; use one Redis, or one behind Sentinels (redis-sentinel://)");
+  if (const std::string nodes = environment.text("REDIS_CLUSTER_ADDRESSES"); !nodes.empty()) {
+    // One of them is no cluster: it is where the server is.
+    if (nodes.find(',') != nodes.npos) {
+      return usage(
+          "REDIS_CLUSTER_ADDRESSES names several: a Redis Cluster cannot keep what belongs "
+          "together "
+          "in one place; use one Redis, or one behind Sentinels (redis-sentinel://)");
+    }
+    redis.url = with_host(redis.url, nodes);
   }
   // A duration beats the same in whole units.
   environment.read("JOB_META_TTL_SECONDS", seconds(1), redis.ended_job_ttl);
@@ -161,6 +177,16 @@ std::expected<void, Wrong> check_missing_gates(Environment& environment) {
     if (environment.is_on(name)) {
       environment.warn(fmt::format("{} is set, and has no effect here", name));
     }
+  }
+  // What only tunes how the Go services do it.
+  std::vector<std::string> unused;
+  for (const char* name :
+       {"CORDUM_HEARTBEAT_MODE", "CORDUM_OUTPUT_META_TIMEOUT_MS", "OUTPUT_POLICY_FAIL_MODE",
+        "REDIS_MIN_IDLE_CONNS", "REDIS_POOL_SIZE", "REDIS_WRITE_TIMEOUT", "WORKER_READINESS_TTL"}) {
+    if (environment.is_set(name)) unused.emplace_back(name);
+  }
+  if (!unused.empty()) {
+    environment.warn(fmt::format("variables that have no effect here: {}", join(unused, ", ")));
   }
   return {};
 }

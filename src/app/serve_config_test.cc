@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <functional>
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -119,6 +120,89 @@ TEST(ServeConfig, ReadsWhatTheGoServicesRead) {
   EXPECT_EQ(config.kernel->keepalive_timeout, Duration(9s));
   EXPECT_EQ(config.common.scheduler.instance, "scheduler-0.scheduler.svc");
   EXPECT_THAT(config.common.warnings, IsEmpty());
+}
+
+// Each by itself, so that none is read in place of another.
+TEST(ServeConfig, EveryVariableOfTheGoServicesIsReadInItsPlace) {
+  struct Row {
+    const char* name;
+    const char* value;
+    std::function<bool(const ServeConfig&)> in_place;
+  };
+  const std::vector<Row> rows{
+      {"NATS_URL", "nats://u:p@n:1", [](auto& c) { return c.nats.password == "p"; }},
+      {"NATS_USE_JETSTREAM", "true", [](auto& c) { return c.nats.jetstream; }},
+      {"NATS_JS_ACK_WAIT", "3m", [](auto& c) { return c.nats.ack_wait == 3min; }},
+      {"NATS_JS_MAX_AGE", "24h", [](auto& c) { return c.nats.max_age == 24h; }},
+      {"NATS_JS_REPLICAS", "3", [](auto& c) { return c.nats.replicas == 3; }},
+      {"NATS_MAX_ACK_PENDING", "77", [](auto& c) { return c.nats.max_ack_pending == 77; }},
+      {"NATS_PING_INTERVAL", "1s", [](auto& c) { return c.nats.ping_every == 1s; }},
+      {"NATS_TOKEN", "t", [](auto& c) { return c.nats.token == "t"; }},
+      {"NATS_NKEY", "seed", [](auto& c) { return c.nats.nkey_seed == "seed"; }},
+      {"REDIS_URL", "redis://r:7", [](auto& c) { return c.redis.url == "redis://r:7"; }},
+      {"REDIS_CLUSTER_ADDRESSES", "one:6380",
+       [](auto& c) { return c.redis.url == "redis://one:6380"; }},
+      {"REDIS_TLS_CA", "ca", [](auto& c) { return c.redis.tls.ca_file == "ca"; }},
+      {"REDIS_TLS_SERVER_NAME", "n", [](auto& c) { return c.redis.tls.server_name == "n"; }},
+      {"REDIS_TLS_INSECURE", "yes", [](auto& c) { return c.redis.tls.insecure; }},
+      {"CORDUM_TLS_MIN_VERSION", "1.3", [](auto& c) { return c.redis.tls.only_1_3; }},
+      {"REDIS_READ_TIMEOUT", "4s", [](auto& c) { return c.redis.answer_wait == 4s; }},
+      {"REDIS_DIAL_TIMEOUT", "6s", [](auto& c) { return c.redis.connect_wait == 6s; }},
+      {"JOB_META_TTL", "48h", [](auto& c) { return c.redis.ended_job_ttl == 48h; }},
+      {"JOB_META_TTL_SECONDS", "3600",
+       [](auto& c) {
+         return c.redis.ended_job_ttl == 1h && c.common.scheduler.ended_job_ttl == 1h;
+       }},
+      {"CORDUM_IDEMPOTENCY_TTL", "12h", [](auto& c) { return c.redis.idempotency_ttl == 12h; }},
+      {"CORDUM_DLQ_ENTRY_TTL_DAYS", "2", [](auto& c) { return c.redis.dead_letter_ttl == 48h; }},
+      {"SCHEDULER_DLQ_MAX_SIZE", "9", [](auto& c) { return c.redis.dead_letters_max == 9; }},
+      {"REDIS_DATA_TTL", "5m", [](auto& c) { return c.context_ttl == 5min; }},
+      {"REDIS_DATA_TTL_SECONDS", "8", [](auto& c) { return c.context_ttl == 8s; }},
+      {"SCHEDULER_CONFIG_RELOAD_INTERVAL", "9s", [](auto& c) { return c.reload_every == 9s; }},
+      {"WORKER_SNAPSHOT_INTERVAL", "7s",
+       [](auto& c) { return c.common.scheduler.snapshot_every == 7s; }},
+      {"SCHEDULER_METRICS_ADDR", "127.0.0.1:9999",
+       [](auto& c) { return c.common.metrics.text() == "127.0.0.1:9999"; }},
+      {"POOL_CONFIG_PATH", "p.yaml", [](auto& c) { return c.common.pools_file == "p.yaml"; }},
+      {"POLICY_CHECK_FAIL_MODE", "open",
+       [](auto& c) { return c.common.scheduler.safety_fail_open; }},
+      {"SAFETY_KERNEL_ADDR", "k:1", [](auto& c) { return c.kernel->address == "k:1"; }},
+      {"CORDUM_INSTANCE_ID", "i", [](auto& c) { return c.common.scheduler.instance == "i"; }},
+  };
+  const ServeConfig usual = right({});
+  for (const Row& row : rows) {
+    const bool of_kernel = std::string_view(row.name) == "SAFETY_KERNEL_ADDR";
+    EXPECT_FALSE(!of_kernel && row.in_place(usual)) << row.name << " is not what is usual";
+    EXPECT_TRUE(row.in_place(right({{row.name, row.value}}))) << row.name;
+  }
+  const ServeConfig both = right({{"REDIS_TLS_CERT", "c"}, {"REDIS_TLS_KEY", "k"}});
+  EXPECT_EQ(both.redis.tls.certificate_file, "c");
+  EXPECT_EQ(both.redis.tls.key_file, "k");
+  EXPECT_THAT(refusal({{"REDIS_TLS_CERT", "c"}}), HasSubstr("REDIS_TLS_KEY"));
+  EXPECT_THAT(refusal({{"SAFETY_KERNEL_ADDR", "k:1"}, {"SAFETY_KERNEL_TLS_REQUIRED", "true"}}),
+              HasSubstr("over TLS"));
+}
+
+TEST(ServeConfig, OneAddressOfAClusterIsWhereTheServerIs) {
+  EXPECT_EQ(
+      right({{"REDIS_URL", "rediss://u:p%40@old:1/3?x=1"}, {"REDIS_CLUSTER_ADDRESSES", "new:2"}})
+          .redis.url,
+      "rediss://u:p%40@new:2/3?x=1");
+  EXPECT_THAT(refusal({{"REDIS_CLUSTER_ADDRESSES", "a:1,b:2"}}), HasSubstr("names several"));
+}
+
+TEST(ServeConfig, LogWordsAreReadInAnyCase) {
+  EXPECT_EQ(refusal({{"CORDUM_LOG_LEVEL", "INFO"}, {"CORDUM_LOG_FORMAT", "JSON"}}), "");
+}
+
+TEST(ServeConfig, VariablesThatHaveNoEffectAreToldOfInOneLine) {
+  const ServeConfig config = right({{"REDIS_POOL_SIZE", "20"},
+                                    {"CORDUM_HEARTBEAT_MODE", "authority"},
+                                    {"SAFETY_KERNEL_ADDR", "k:1"},
+                                    {"SAFETY_KERNEL_INSECURE", "true"}});
+  EXPECT_THAT(config.common.warnings,
+              ElementsAre("variables that have no effect here: CORDUM_HEARTBEAT_MODE, "
+                          "REDIS_POOL_SIZE"));
 }
 
 TEST(ServeConfig, WhatHasNoEffectHereIsToldOf) {

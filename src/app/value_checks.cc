@@ -182,12 +182,14 @@ std::string is_duration(std::string_view value) {
 }
 
 std::string is_log_format(std::string_view value) {
-  return value == "text" || value == "json" ? "" : "must be text or json";
+  const std::string format = lower(value);
+  return format == "text" || format == "json" ? "" : "must be text or json";
 }
 
 std::string is_log_level(std::string_view value) {
-  const bool right = value == "debug" || value == "info" || value == "warning" || value == "warn" ||
-                     value == "error";
+  const std::string level = lower(value);
+  const bool right = level == "debug" || level == "info" || level == "warning" || level == "warn" ||
+                     level == "error";
   return right ? "" : "must be debug, info, warning or error";
 }
 
