@@ -25,13 +25,13 @@ Task<Reply> result(Backend& backend, Caller caller, JobId job) {
     co_return problem(404, fmt::format("the job is {} and has no result", state), "no_result",
                       {{"state", state}, {"error_message", record.error_message}});
   }
-  auto blob = co_await backend.store.blob(key);
+  auto blob = co_await backend.store.blob(key, limits::kResultBytesMax);
   if (!blob) co_return problem_of(blob.error());
   if (!*blob) {
     co_return problem(404, fmt::format("{} leads to nothing any more", record.result_ptr),
                       "result_gone", {{"state", state}});
   }
-  const size_t size = (*blob)->bytes.size();
+  const size_t size = (*blob)->size;
   if (size > limits::kResultBytesMax) {
     co_return problem(413,
                       fmt::format("the result has {} bytes, at most {} are sent: fetch {} from the "
