@@ -54,6 +54,7 @@ class MixedSet:
         self.untouched = {}  # job: all that is known of it
         self.letters = {}  # job: the packet on sys.job.dlq
         self.raw = {}  # job: the message that the bare worker got
+        self.greeted = []  # what schedulers said of themselves when they came
 
     def want(self, holds, what):
         if not holds:
@@ -62,6 +63,7 @@ class MixedSet:
     # --- Before any of ours runs --------------------------------------------------------------------
 
     async def make(self):
+        await self.nats.subscribe("sys.handshake", cb=self.note_handshake)
         if self.jetstream:
             await self.go.make_streams()
         await self.go.worker_snapshot()
@@ -72,6 +74,11 @@ class MixedSet:
         await self.make_approvals()
         if self.jetstream:
             self.described = await self.go.describe_streams()
+
+    async def note_handshake(self, message):
+        packet = buspacket_pb2.BusPacket.FromString(message.data)
+        if packet.HasField("handshake") and packet.sender_id == "scheduler":
+            self.greeted.append(packet.handshake)
 
     async def make_ended(self):
         for state in sorted(TERMINAL):
@@ -253,6 +260,7 @@ class MixedSet:
             await self.check_locked()
             await self.check_streams()
         await self.check_leftovers()
+        await self.check_schedulers()
         self.problems += await GoReader(self.redis).read()
         if not self.problems:
             await self.check_reader()
@@ -348,6 +356,49 @@ class MixedSet:
                 return info["num_pending"] == 0 and info["num_ack_pending"] == 0
 
             await self.until(is_empty, f"{durable} has nothing left")
+
+    async def check_schedulers(self):
+        """Ours are where Go services look for schedulers, and say of themselves what those say."""
+        ours = {"one", "two"}
+
+        async def registered():
+            found = {}
+            async for key in self.redis.scan_iter("cordum:instance:scheduler:*"):
+                entry = json.loads(await self.redis.get(key) or "{}")
+                self.want(key.decode().endswith(":" + entry.get("id", "")), f"{key}: {entry}")
+                self.want(entry.get("service") == "scheduler" and entry.get("started_at"),
+                          f"{key}: {entry}")
+                self.want(0 < await self.redis.ttl(key) <= 15, f"{key} does not expire")
+                found[entry.get("id", "").split(".")[0]] = entry
+            return set(found) == ours
+
+        await self.until(registered, f"schedulers {ours} are registered")
+
+        async def snapshot_is_ours():
+            snapshot = json.loads(await self.redis.get("sys:workers:snapshot") or "{}")
+            known = {worker["worker_id"] for worker in snapshot.get("workers", [])}
+            return (snapshot.get("writer_id", "").split(".")[0] in ours
+                    and {"raw-worker", "cap-old", "cap-new"} <= known)
+
+        await self.until(snapshot_is_ours, "the snapshot of the workers is written by ours")
+        roles = [handshake.role for handshake in self.greeted]
+        scheduler = self.greeted[0].DESCRIPTOR.fields_by_name["role"].enum_type.values_by_name[
+            "COMPONENT_ROLE_SCHEDULER"].number if self.greeted else None
+        self.want(roles == [scheduler, scheduler], f"schedulers introduced themselves as {roles}")
+        await self.check_config()
+
+    async def check_config(self):
+        """The timeouts file is there for all services, also what schedulers do not go by."""
+        document = json.loads(await self.redis.get("cfg:system:default"))
+        self.want(document["data"].get("timeouts") == {
+            "reconciler": {"dispatch_timeout_seconds": 300, "running_timeout_seconds": 900,
+                           "scan_interval_seconds": 30},
+            "topics": {"job.old": {"max_retries": 2}},
+            "workflows": {"wf-1": {"child_timeout_seconds": 60, "total_timeout_seconds": 600,
+                                   "max_retries": 1}}}, f"timeouts are {document['data']}")
+        self.want(document["data"].get("scheduler") == {"input_fail_mode": "closed"},
+                  f"what others keep there is {document['data']}")
+        self.want(document["revision"] == 4, f"{document['revision'] - 3} writes for two replicas")
 
     async def check_leftovers(self):
         async def are_gone():

@@ -31,6 +31,10 @@ constexpr const char* kTimeouts = R"(reconciler:
   dispatch_timeout_seconds: 300
   running_timeout_seconds: 900
   scan_interval_seconds: 30
+topics:
+  job.old: {max_retries: 2}
+workflows:
+  wf-1: {child_timeout_seconds: 60, total_timeout_seconds: 600, max_retries: 1}
 )";
 
 std::string script(const std::string& name) {
