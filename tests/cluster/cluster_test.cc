@@ -141,6 +141,37 @@ TEST_F(JetStreamTest, AReplicaFollowsWhatAnotherChangedInThePools) {
   EXPECT_EQ(status, 200);
 }
 
+TEST_F(JetStreamTest, AJobThatCannotBeReadStopsNeitherDeadlinesNorANewReplica) {
+  ReplicaProcess one(servers_, "one");
+  ClusterLoad load(servers_.nats.port(), 1, 10);
+  load.hold_results(true);
+  load.run_for(500ms);
+  load.submit(one.api(), 1);
+  ASSERT_EQ(load.acknowledged().size(), 1u);
+  const std::string broken = *load.acknowledged().begin();
+  servers_.redis.ask_until({"HGET", "job:meta:" + broken, "state"}, "RUNNING");
+  for (const char* field : {"fl_rec", "fl_places"}) {
+    servers_.redis.ask({"HSET", "job:meta:" + broken, field, "garbage"});
+  }
+  // It is overdue, and stands before the other one.
+  servers_.redis.ask({"ZADD", "job:deadline", "1", broken});
+
+  load::Reactor context;
+  load::HttpClient client(context);
+  ASSERT_TRUE(client.connect(one.api()));
+  client.post("/api/v1/jobs", R"({"prompt":"x","topic":"job.default","deadline_ms":500})",
+              [](int status, std::string_view) { EXPECT_EQ(status, 200); });
+  const auto began = std::chrono::steady_clock::now();
+  while (servers_.redis.number({"ZCARD", "job:index:timeout"}) == 0) {
+    context.run_for(50ms);
+    load.run_for(1ms);
+    ASSERT_LT(std::chrono::steady_clock::now() - began, 20s);
+  }
+  one.kill();
+  ReplicaProcess two(servers_, "two");
+  EXPECT_THAT(two.ready_line(), HasSubstr("ready"));
+}
+
 TEST_F(JetStreamTest, IsNotReadyWhileRedisTakesNoWrites) {
   ReplicaProcess one(servers_, "one");
   EXPECT_THAT(load::get(one.metrics(), "/readyz"), HasSubstr("\"status\":\"ok\",\"redis\""));

@@ -314,6 +314,40 @@ TEST(Deploy, SystemdStartsAReplicaAgainHoweverOftenItFindsNoServers) {
   EXPECT_EQ(unit["StartLimitIntervalSec"], "0") << "without it five times in ten seconds";
 }
 
+std::string text_of(const std::string& name) {
+  std::ostringstream text;
+  text << std::ifstream(deployed(name)).rdbuf();
+  return text.str();
+}
+
+// They are to be uncommented, not to be found out.
+TEST(Deploy, EveryFileHasTheLinesForTls) {
+  for (const char* name : {"nats/single.conf", "nats/cluster.conf"}) {
+    EXPECT_THAT(text_of(name), HasSubstr("\n# tls {")) << name;
+  }
+  EXPECT_THAT(text_of("nats/cluster.conf"), HasSubstr("\n  # tls {")) << "of the routes";
+  for (const char* name : {"redis/single.conf", "redis/replicated.conf", "redis/sentinel.conf"}) {
+    for (const char* line : {"# port 0", "# tls-port ", "# tls-cert-file ", "# tls-key-file ",
+                             "# tls-ca-cert-file "}) {
+      EXPECT_THAT(text_of(name), HasSubstr(std::string("\n") + line)) << name;
+    }
+  }
+  for (const char* name : {"redis/replicated.conf", "redis/sentinel.conf"}) {
+    EXPECT_THAT(text_of(name), HasSubstr("\n# tls-replication yes")) << name;
+  }
+  for (const char* line : {"# NATS_URL=tls://", "# NATS_TLS_CA=", "# REDIS_URL=rediss://",
+                           "# REDIS_TLS_CA=", "# FAIRLEAD_API_TLS_CERT="}) {
+    EXPECT_THAT(text_of("systemd/serve.env"), HasSubstr(line));
+  }
+}
+
+// The service is nobody: what only root may read it cannot read.
+TEST(Deploy, TheServiceIsOfTheGroupThatMayReadItsKeys) {
+  EXPECT_THAT(text_of("systemd/fairlead-serve@.service"),
+              HasSubstr("\nSupplementaryGroups=fairlead\n"));
+  EXPECT_THAT(text_of("systemd/fairlead.sysusers"), HasSubstr("\ng fairlead -\n"));
+}
+
 TEST(Deploy, SystemdUnderstandsTheUnit) {
   if (!std::filesystem::exists("/usr/bin/systemd-analyze")) {
     GTEST_SUCCEED() << "there is no systemd here";
