@@ -15,6 +15,26 @@ std::string shown(const Setting& setting, const Value& value) {
   return setting.secret() && !value.text.empty() ? "(hidden)" : value.text;
 }
 
+// Whether it limits the rate of calls and holds nobody up: there are no keys, and it was not asked
+// for.
+bool has_no_effect(const Settings& settings, std::string_view name) {
+  for (const char* keys : {"api-key", "api-keys", "api-keys-file"}) {
+    if (!settings.text(keys).empty()) return false;
+  }
+  auto is_default = [&](std::string_view one) {
+    return settings.value(one).source == Source::kDefault;
+  };
+  if (name == "rate-limit" || name == "rate-burst") {
+    return is_default("rate-limit") && is_default("rate-burst");
+  }
+  if (name == "public-rate-limit" || name == "public-rate-burst") {
+    return is_default("public-rate-limit") && is_default("public-rate-burst");
+  }
+  return false;
+}
+
+constexpr const char* kNoEffect = "no limit is in force: there are no API keys";
+
 }  // namespace
 
 std::string describe_settings(Verb verb) {
@@ -51,6 +71,7 @@ std::string show_table(const Settings& settings) {
     const Value& value = settings.value(setting.name);
     std::string from = to_string(value.source);
     if (!value.place.empty()) from += " (" + value.place + ")";
+    if (has_no_effect(settings, setting.name)) from += fmt::format(" ({})", kNoEffect);
     std::string kept = shown(setting, value);
     text += fmt::format("{:<{}}  {:<{}}  {}\n", setting.name, names, kept.empty() ? "-" : kept,
                         values, from);
@@ -66,6 +87,7 @@ std::string show_json(const Settings& settings) {
     boost::json::object entry{{"value", shown(setting, value)},
                               {"source", to_string(value.source)}};
     if (!value.place.empty()) entry["from"] = value.place;
+    if (has_no_effect(settings, setting.name)) entry["note"] = kNoEffect;
     all[setting.name] = std::move(entry);
   }
   return boost::json::serialize(all) + "\n";

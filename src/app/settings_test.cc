@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -207,6 +208,20 @@ TEST(Settings, AreShownWithTheirSourceAndWithoutSecrets) {
   EXPECT_THAT(json, HasSubstr(R"("data":{"value":"d","source":"flag","from":"--data"})"));
   EXPECT_THAT(json, HasSubstr(R"("log-level":{"value":"info","source":"default"})"));
   EXPECT_THAT(json, testing::Not(HasSubstr("geheim")));
+}
+
+TEST(Settings, ARateThatHoldsNobodyUpWithoutKeysIsShownAsSuch) {
+  auto noted = [](const Words& words, const char* name) {
+    return testing::Matches(testing::ContainsRegex(fmt::format(
+        "\n{} +[0-9]+ +[a-z]+[^\n]*no limit is in force", name)))(show_table(*resolve(words)));
+  };
+  for (const char* name : {"rate-limit", "rate-burst", "public-rate-limit", "public-rate-burst"}) {
+    EXPECT_TRUE(noted({}, name)) << name;
+    EXPECT_FALSE(noted({"--api-key", "k"}, name)) << name;
+  }
+  EXPECT_FALSE(noted({"--rate-burst", "3"}, "rate-limit"));
+  EXPECT_TRUE(noted({"--rate-burst", "3"}, "public-rate-limit"));
+  EXPECT_THAT(show_json(*resolve({})), HasSubstr(R"("note":"no limit is in force)"));
 }
 
 TEST(Settings, HelpTellsEveryOne) {
