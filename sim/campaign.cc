@@ -24,19 +24,22 @@ constexpr const char* kFaults[] = {
     "clock stepped",
     "clock stepped far",
     "crash after a store call",
-    "crash at a publish",
+    "crash at a dispatch",
+    "crash at another publish",
     "crash before a store call",
     "dispatch duplicated",
     "durable message duplicated",
     "end of the stream lost",
     "job cancelled",
     "job id hijacked",
+    "key shared",
     "plain message duplicated",
     "policy changes its mind",
     "policy kernel hangs",
     "publish answer lost",
     "publish refused",
     "replica crashed",
+    "repeat not stored",
     "replica paused",
     "store answer lost",
     "store error",
@@ -51,8 +54,7 @@ constexpr const char* kFaults[] = {
     "worker repeats a result",
 };
 
-// All that the code can walk today. The table allows more: jobs that were approved, and output
-// that is quarantined.
+// All that the code can walk today. The table allows more: output that is quarantined.
 constexpr const char* kTransitions[] = {
     "none -> PENDING",
     "PENDING -> APPROVAL_REQUIRED",
@@ -61,6 +63,7 @@ constexpr const char* kTransitions[] = {
     "PENDING -> FAILED",
     "PENDING -> TIMEOUT",
     "PENDING -> CANCELLED",
+    "APPROVAL_REQUIRED -> PENDING",
     "APPROVAL_REQUIRED -> DENIED",
     "APPROVAL_REQUIRED -> FAILED",
     "APPROVAL_REQUIRED -> TIMEOUT",

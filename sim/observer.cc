@@ -32,9 +32,14 @@ void Observer::committed(const store::Snapshot& before, const store::Change& cha
     violation(next.id.str() + " was written with a time that is not the store's");
   }
   if (next.state == job::State::kDispatched) committed_[{next.id, next.epoch}] = rewound_;
+  if (auto limit = limited_.find(next.topic);
+      limit != limited_.end() && next.deliveries > limit->second) {
+    violation(fmt::format("{} was handed out {} times, {} are allowed", next.id.str(),
+                          next.deliveries, limit->second));
+  }
   if (!before) {
     if (!submitted_.contains(next.id)) violation(next.id.str() + " was made and nobody sent it");
-    return;
+    return check_key(next);
   }
   if (next.result_ptr != before->result_ptr) check_lies(*before, next);
   check_slot(*before, next);
@@ -54,6 +59,14 @@ void Observer::committed(const store::Snapshot& before, const store::Change& cha
   if (next.deadline && before->deadline && *next.deadline > *before->deadline) {
     violation(next.id.str() + " moved its deadline");
   }
+}
+
+void Observer::check_key(const job::Record& admitted) {
+  if (admitted.idempotency_key.empty()) return;
+  auto [key, fresh] = keys_.try_emplace({admitted.tenant, admitted.idempotency_key}, admitted.id);
+  if (fresh) return;
+  violation(fmt::format("{} was admitted with the idempotency key of {}", admitted.id.str(),
+                        key->second.str()));
 }
 
 // A dispatch that its worker may have keeps its slot, unless the worker is gone.
@@ -115,6 +128,9 @@ void Observer::handed_out(const JobId& job, Epoch epoch, const WorkerId& worker,
   if (stored->assignee != worker) {
     return violation(name() + " was handed to " + worker.str() + ", which is not its assignee");
   }
+  if (needs_approval_.contains(stored->topic) && !(stored->approval && approved_.contains(job))) {
+    violation(name() + " needs an approval that nobody gave and was handed out");
+  }
   if (auto why = withheld_.find(stored->topic); why != withheld_.end()) {
     violation(fmt::format("{} {} and was handed out", job.str(), why->second));
   }
@@ -123,6 +139,7 @@ void Observer::handed_out(const JobId& job, Epoch epoch, const WorkerId& worker,
 void Observer::store_rewound(const std::set<JobId>& lost) {
   ++rewound_;
   lost_.insert(lost.begin(), lost.end());
+  std::erase_if(keys_, [&](const auto& key) { return lost.contains(key.second); });
 }
 
 namespace {
@@ -139,7 +156,10 @@ void Observer::ended(const job::Record& record, const std::optional<store::DeadL
   if (!needs_dead_letter(record.state)) return;
   const std::string job = fmt::format("{} is {}", record.id.str(), job::to_string(record.state));
   if (!letter) return violation(job + " and has no dead letter");
-  if (letter->status != scheduler::status_name(record.state)) {
+  // A result may have come for a job that the store had lost, and its letter last.
+  const bool of_lost_job =
+      store_was_rewound() && letter->reason_code == job::to_string(job::ReasonCode::kUnknownJob);
+  if (!of_lost_job && letter->status != scheduler::status_name(record.state)) {
     return violation(fmt::format("{} and its dead letter says {}", job, letter->status));
   }
   if (!dead_letters_told_.contains(record.id)) {

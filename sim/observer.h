@@ -46,6 +46,11 @@ class Observer {
   std::function<std::optional<WallTime>()> store_time;
   // The client's submit of a job was acknowledged.
   void acknowledged(const JobId& job) { acknowledged_.insert(job); }
+  // Policy lets each job of this topic be handed out so often, repeats to its worker not counted.
+  void limited_topic(const Topic& topic, uint32_t deliveries) { limited_[topic] = deliveries; }
+  // Policy lets jobs of this topic out only when a person allowed it.
+  void approval_topic(const Topic& topic) { needs_approval_.insert(topic); }
+  void approved(const JobId& job) { approved_.insert(job); }
   // Policy never lets jobs of this topic out, because of `why`.
   void withheld_topic(const Topic& topic, std::string why) { withheld_[topic] = std::move(why); }
   // The bus took a message about a dead letter.
@@ -67,6 +72,7 @@ class Observer {
   const Counts& transitions() const { return transitions_; }
 
  private:
+  void check_key(const job::Record& admitted);
   void check_slot(const job::Record& before, const job::Record& next);
   void check_lies(const job::Record& before, const job::Record& next);
 
@@ -74,6 +80,11 @@ class Observer {
   std::set<JobId> submitted_;
   std::set<JobId> acknowledged_;
   std::map<Topic, std::string> withheld_;
+  std::map<Topic, uint32_t> limited_;
+  std::set<Topic> needs_approval_;
+  std::set<JobId> approved_;
+  // Idempotency keys of tenants, and the jobs that were admitted with them.
+  std::map<std::pair<TenantId, std::string>, JobId> keys_;
   std::set<JobId> dead_letters_told_;
   std::map<JobId, std::set<Epoch>> handed_out_;
   uint64_t rewound_ = 0;  // times

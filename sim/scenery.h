@@ -23,7 +23,7 @@ pools:
 )";
 
 inline const Topic kDeniedTopic{"job.denied"};
-// Policy wants a person to approve its jobs; nobody ever does.
+// Policy wants a person to approve its jobs.
 inline const Topic kApprovalTopic{"job.approval"};
 // Policy changes its mind about its jobs.
 inline const Topic kFickleTopic{"job.fickle"};
@@ -31,6 +31,7 @@ inline const Topic kFickleTopic{"job.fickle"};
 inline const Topic kLimitedTopic{"job.limited"};
 inline const TenantId kLimitedTenant{"limited"};
 inline constexpr int kTenantLimit = 2;
+inline constexpr int kRetriesLimit = 1;
 
 // A placement label of its own for each of many waiting classes; workers that have one have all.
 inline std::string placement_label(uint64_t number) {

@@ -48,25 +48,20 @@ Future<Result<bus::Published>> BusEndpoint::publish(std::string subject, std::st
                                                     std::string id) {
   WorldPlugs& world = broker_.world_;
   bool dispatch = is_dispatch(subject);
-  if (dispatch) {
-    broker_.on_dispatch(subject, payload);
-    if (world.strikes(world.options.bus_crash, "crash at a publish")) {
-      bool sent = world.random.chance(2) && !broker_.is_away();
-      if (sent) broker_.to_worker(subject, payload);
-      if (sent && world.options.stream) broker_.stream_[id] = world.loop.now();
-      crash_();
-      return Completer<Result<bus::Published>>().future();
-    }
+  if (dispatch) broker_.on_dispatch(subject, payload);
+  auto arrive = [&] {
+    if (!dispatch) return broker_.publish(subject, std::move(payload), id);
+    if (world.options.stream) broker_.stream_[id] = world.loop.now();
+    broker_.to_worker(subject, payload);
+  };
+  if (world.strikes(world.options.bus_crash,
+                    dispatch ? "crash at a dispatch" : "crash at another publish")) {
+    if (world.random.chance(2) && !broker_.is_away()) arrive();
+    crash_();
+    return Completer<Result<bus::Published>>().future();
   }
   const Fate fate = draw_fate(subject);
-  if (fate.arrives) {
-    if (dispatch) {
-      if (world.options.stream) broker_.stream_[id] = world.loop.now();
-      broker_.to_worker(subject, payload);
-    } else {
-      broker_.publish(subject, std::move(payload));
-    }
-  }
+  if (fate.arrives) arrive();
   auto completer = std::make_shared<Completer<Result<bus::Published>>>();
   Future<Result<bus::Published>> future = completer->future();
   world.loop.call_at(world.loop.now() + world.delay(world.options.bus_delay_max),
@@ -168,19 +163,28 @@ void SimBus::lose_end_of_stream(Duration time) {
     deliver_after(forgotten.id, world_.delay(world_.options.bus_delay_max));
   }
   std::erase_if(stream_, [&](const auto& dispatch) { return dispatch.second > cut; });
+  std::erase_if(ids_, [&](const auto& id) { return id.second > cut; });
 }
 
-void SimBus::publish(const std::string& subject, std::string payload) {
+void SimBus::publish(const std::string& subject, std::string payload, const std::string& id) {
   if (is_away()) {
     if (bus::is_durable(subject)) held_back_.emplace_back(subject, std::move(payload));
     return;
   }
-  if (subject == bus::kDeadLetterSubject) on_dead_letter(payload);
-  if (bus::is_durable(subject) && subject != bus::kDeadLetterSubject) {
-    fan_out(subject, payload);
-    return store(subject, std::move(payload));
-  }
   fan_out(subject, payload);
+  if (!bus::is_durable(subject) || is_repeat(id)) return;
+  if (subject == bus::kDeadLetterSubject) return on_dead_letter(payload);
+  store(subject, std::move(payload));
+}
+
+bool SimBus::is_repeat(const std::string& id) {
+  if (id.empty() || !world_.options.stream) return false;
+  auto [known, fresh] = ids_.try_emplace(id, world_.loop.now());
+  if (fresh) return false;
+  const bool lately = world_.loop.now() - known->second < limits::kDuplicateWindow;
+  if (lately) world_.observer.count_fault("repeat not stored");
+  if (!lately) known->second = world_.loop.now();
+  return lately;
 }
 
 void SimBus::store(const std::string& subject, std::string payload) {

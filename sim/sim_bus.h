@@ -5,9 +5,10 @@
 // listens, perhaps twice. Publishes of replicas may be refused, or lose their answer with or
 // without having been stored.
 //
-// With a stream, dispatches are kept in it too, and messages have marks. A stream may lose its end:
-// messages that came last are gone, acknowledgements that came last are forgotten, and numbers of
-// what was lost are given again.
+// With a stream, dispatches are kept in it too, messages have marks, and one whose id came within
+// the duplicate window is heard but not stored again. A stream may lose its end: messages that came
+// last are gone, with their ids, acknowledgements that came last are forgotten, and numbers of what
+// was lost are given again.
 //
 // The bus may go away for a while: it takes nothing from replicas, nobody hears anything, and
 // whoever of the world has something durable to say waits until it is back.
@@ -79,7 +80,7 @@ class SimBus {
   explicit SimBus(WorldPlugs& world) : world_(world) {}
 
   // For clients and workers of the world: stored at once, delivered when it pleases.
-  void publish(const std::string& subject, std::string payload);
+  void publish(const std::string& subject, std::string payload, const std::string& id = {});
 
   void connect_worker(const std::string& subject, WorkerInbox inbox) {
     workers_[subject] = std::move(inbox);
@@ -126,6 +127,8 @@ class SimBus {
   };
 
   void store(const std::string& subject, std::string payload);
+  // Whether the stream has had a message of this id lately; if not, it has now.
+  bool is_repeat(const std::string& id);
   void fan_out(const std::string& subject, const std::string& payload);
   void send(uint64_t connection, uint64_t listener, const std::string& subject,
             const std::string& payload);
@@ -145,6 +148,7 @@ class SimBus {
   MonotonicTime back_at_{};
   std::vector<std::pair<std::string, std::string>> held_back_;  // subjects and packets
   std::map<std::string, MonotonicTime> stream_;                 // ids of stored dispatches
+  std::map<std::string, MonotonicTime> ids_;                    // of other stored messages
   uint64_t messages_made_ = 0;
   uint64_t sequences_ = 0;
 };

@@ -57,12 +57,44 @@ class SimBusTest : public testing::Test {
   WorldPlugs plugs_{loop_, random_, options_, observer_, healed_, [](std::string) {}};
   SimBus bus_{plugs_};
   std::shared_ptr<Process> process_ = std::make_shared<Process>(loop_, "replica", Duration(0));
-  BusEndpoint endpoint_{bus_, process_, [] {}};
+  BusEndpoint endpoint_{bus_, process_, [this] { ++crashes_; }};
   std::vector<std::string> heard_;
   std::vector<std::pair<Sequence, std::string>> places_;  // of what was heard
   std::vector<std::string> lost_;
   int dispatches_ = 0;
+  int crashes_ = 0;
 };
+
+TEST_F(SimBusTest, AReplicaMayDieAtAnyPublish) {
+  options_.bus_crash = 1;
+  int crashes = 0;
+  for (std::string_view subject : {std::string_view("worker.w.jobs"), bus::kDeadLetterSubject,
+                                   bus::kCancelSubject, bus::kHandshakeSubject}) {
+    EXPECT_EQ(publish(std::string(subject)), std::nullopt) << subject;
+    EXPECT_EQ(crashes_, ++crashes) << subject;
+  }
+}
+
+TEST_F(SimBusTest, AStreamStoresNoIdTwiceWithinTheWindow) {
+  options_.stream = true;
+  auto listener = listen(bus::kCancelSubject, "");
+  EXPECT_EQ(publish(std::string(bus::kCancelSubject)), bus::Published::kStored);
+  EXPECT_EQ(publish(std::string(bus::kCancelSubject)), bus::Published::kStored);
+  EXPECT_EQ(bus_.undelivered(), 1u);
+  EXPECT_EQ(heard_.size(), 2u) << "who listens hears a repeat";
+  loop_.run_for(limits::kDuplicateWindow);
+  publish(std::string(bus::kCancelSubject));
+  EXPECT_EQ(bus_.undelivered(), 2u);
+}
+
+TEST_F(SimBusTest, AStreamThatLosesItsEndForgetsTheIds) {
+  options_.stream = true;
+  publish(std::string(bus::kCancelSubject));
+  bus_.lose_end_of_stream(10s);
+  EXPECT_EQ(bus_.undelivered(), 0u);
+  publish(std::string(bus::kCancelSubject));
+  EXPECT_EQ(bus_.undelivered(), 1u);
+}
 
 TEST_F(SimBusTest, ReplicasKnowThatItIsAwayAndSinceWhenItIsBack) {
   EXPECT_TRUE(endpoint_.listening_since());

@@ -18,6 +18,7 @@ namespace {
 // After healing, everything must have come to an end within this.
 constexpr Duration kLivenessMax = 600s;
 constexpr Duration kApprovalsEvery = 5s;
+constexpr uint64_t kSharedKeys = 2;
 
 }  // namespace
 
@@ -45,21 +46,24 @@ void World::say(std::string text) {
 
 Report World::run() {
   set_up();
+  MonotonicTime approvals = loop_.now();
+  auto look_through_approvals = [&] {
+    if (loop_.now() < approvals) return;
+    approvals = loop_.now() + kApprovalsEvery;
+    decide_approvals();
+  };
   end_of_faults_ = loop_.now() + options_.fault_phase;
   while (loop_.now() < end_of_faults_ && !observer_.violated()) {
     bool long_absence = bus_.is_away() && bus_.back_at() > loop_.now() + 1min;
     loop_.run_for(loop_.now() < down_until_ || long_absence ? Duration(10s) : Duration(100ms));
+    look_through_approvals();
     check_always();
   }
   if (!observer_.violated()) heal();
   MonotonicTime last = loop_.now() + kLivenessMax;
-  MonotonicTime approvals = loop_.now();
   while (!observer_.violated() && !everything_ended()) {
     loop_.run_for(250ms);
-    if (loop_.now() >= approvals) {
-      approvals += kApprovalsEvery;
-      turn_down_approvals();
-    }
+    look_through_approvals();
     check_always();
     check_wake_ups();
     if (loop_.now() >= last) check_liveness();
@@ -74,11 +78,12 @@ void World::set_up() {
   job::Decision approval;
   approval.kind = job::Decision::Kind::kRequireApproval;
   policy_.decide(kApprovalTopic, std::move(approval));
-  observer_.withheld_topic(kApprovalTopic, "needs an approval that nobody gave");
+  observer_.approval_topic(kApprovalTopic);
   cap::PolicyConstraints limited;
   limited.mutable_budgets()->set_max_concurrent_jobs(kTenantLimit);
-  limited.mutable_budgets()->set_max_retries(1);
+  limited.mutable_budgets()->set_max_retries(kRetriesLimit);
   policy_.constrain(kLimitedTopic, limited);
+  observer_.limited_topic(kLimitedTopic, kRetriesLimit + 1);
 
   bus_.on_dispatch = [this](const std::string& subject, const std::string& bytes) {
     cap::BusPacket packet;
@@ -178,6 +183,14 @@ cap::JobRequest World::make_request(const JobId& job) {
   if (random_.chance(8)) (*request.mutable_labels())["preferred_worker_id"] = "w0";
   if (random_.chance(3)) (*request.mutable_labels())["retry_on_worker_loss"] = "true";
   if (random_.chance(10)) request.mutable_budget()->set_deadline_ms(15'000);
+  if (random_.chance(10)) {
+    const bool shared = random_.chance(2);
+    const std::string key =
+        shared ? fmt::format("shared-{}", random_.below(kSharedKeys)) : job.str();
+    request.mutable_meta()->set_idempotency_key(key);
+    keys_[job] = {job::new_record(request, {}, {}).tenant, key};
+    if (shared) observer_.count_fault("key shared");
+  }
   return request;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/simulated_loop.h"
@@ -62,7 +63,11 @@ class World {
   void step_clock(Process& process);
   void change_policy();
   void heal();
-  void turn_down_approvals();
+  // A person looks through what waits for approval, and decides.
+  void decide_approvals();
+  void approve(const job::Record& record);
+  // Whether a job that was acknowledged may be in no record.
+  bool may_be_missing(const JobId& job);
   // The live records that a query asks for.
   std::vector<store::Snapshot> records(const store::Query& query);
   void check_always();
@@ -95,6 +100,8 @@ class World {
   std::vector<std::unique_ptr<SimWorker>> workers_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::map<JobId, std::string> jobs_;  // to their packets
+  // Of those that have one: tenant and idempotency key.
+  std::map<JobId, std::pair<TenantId, std::string>> keys_;
   std::map<std::pair<JobId, Epoch>, MonotonicTime> handed_out_at_;
   std::map<std::string, MonotonicTime> room_since_;
   // When an unpublished dispatch was last seen to wait for its worker.

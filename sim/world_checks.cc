@@ -75,11 +75,20 @@ bool World::is_ours_to_count(const SimWorker& worker, const JobId& job, Epoch ep
          });
 }
 
+// It was lost, or another job has its idempotency key, or had it before the store went back.
+bool World::may_be_missing(const JobId& job) {
+  if (observer_.may_be_lost(job)) return true;
+  auto key = keys_.find(job);
+  if (key == keys_.end()) return false;
+  auto holder = *answer_now(store_->key_holder(key->second.first, key->second.second));
+  return holder ? *holder != job : observer_.store_was_rewound();
+}
+
 bool World::everything_ended() {
   if (!healed_ || bus_.undelivered() > 0) return false;
   for (const auto& [job, packet] : jobs_) {
     auto record = answer_now(store_->load(job, {}))->record;
-    if (!record && observer_.may_be_lost(job)) continue;
+    if (!record && may_be_missing(job)) continue;
     if (!record || !job::is_terminal(record->state)) return false;
   }
   if (!store_->outbox().empty()) return false;
@@ -100,7 +109,7 @@ bool World::everything_ended() {
 void World::check_liveness() {
   for (const JobId& job : observer_.acknowledged()) {
     auto record = answer_now(store_->load(job, {}))->record;
-    if (!record && observer_.may_be_lost(job)) continue;
+    if (!record && may_be_missing(job)) continue;
     if (!record) return observer_.violation(job.str() + " was acknowledged and is lost");
     if (!job::is_terminal(record->state)) {
       return observer_.violation(fmt::format("{} is stuck in {}{}", job.str(),

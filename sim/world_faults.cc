@@ -219,12 +219,41 @@ void World::heal() {
   }
 }
 
-// A person looks through what waits for approval, and turns it down.
-void World::turn_down_approvals() {
+void World::decide_approvals() {
   const char* waiting = job::to_string(job::State::kApprovalRequired);
   auto page =
       answer_now(store_->scan({.by = store::Query::By::kState, .text = waiting, .limit = 1000}));
-  for (const job::Record& record : page->records) cancel(record.id);
+  for (const job::Record& record : page->records) {
+    if (!healed_ && !random_.chance(4)) continue;  // later
+    if (random_.chance(2)) {
+      approve(record);
+    } else {
+      cancel(record.id);
+    }
+  }
+}
+
+// As a gateway does it: the approval goes into the record, and the job is submitted again.
+void World::approve(const job::Record& record) {
+  say("somebody approves " + record.id.str());
+  observer_.approved(record.id);
+  store::Change change;
+  change.guard.revision = record.revision;
+  change.path = {job::State::kPending};
+  *change.next = record;
+  change.next->state = job::State::kPending;
+  change.next->approval =
+      job::Approval{record.request_hash, record.decision.policy_snapshot, "somebody"};
+  change.next->updated_at = store_process_.wall();
+  change.next->due = change.next->updated_at + limits::kClaimTtl;  // should the submit be lost
+  (void)store_.run<store::Receipt>([this, change](store::MemoryStore& store) {
+    store::Snapshot before = answer_now(store.load(change.next->id, {}))->record;
+    Result<store::Receipt> receipt = answer_now(store.apply(change));
+    const bool applied = std::holds_alternative<store::Applied>(*receipt);
+    if (applied && !store_.repeats()) observer_.committed(before, change);
+    return receipt;
+  });
+  submit(record.id);
 }
 
 }  // namespace fairlead::sim

@@ -46,6 +46,8 @@ const char* to_string(PlantedBug bug) {
       return "bus-absence-counts";
     case PlantedBug::kLostEpochGivenAgain:
       return "lost-epoch-given-again";
+    case PlantedBug::kRetriesUnbounded:
+      return "retries-unbounded";
   }
   return "none";
 }

@@ -1,5 +1,6 @@
 // Planted bugs: switches in the real code that make it wrong in one way, so that a simulation can
-// prove that its checkers would notice. Only the simulator turns one on; all are off otherwise.
+// prove that its checkers would notice. All are off but where a simulation or a campaign of crashes
+// (tests/chaos/) turns one on.
 #pragma once
 
 #include <array>
@@ -28,6 +29,7 @@ enum class PlantedBug {
   kRefusedMessageForgotten,
   kBusAbsenceCounts,
   kLostEpochGivenAgain,
+  kRetriesUnbounded,
 };
 
 inline constexpr std::array kPlantedBugs = {
@@ -41,6 +43,7 @@ inline constexpr std::array kPlantedBugs = {
     PlantedBug::kApprovalSkipped,      PlantedBug::kOrphansNeverPublished,
     PlantedBug::kDeadLetterForgotten,  PlantedBug::kRefusedMessageForgotten,
     PlantedBug::kBusAbsenceCounts,     PlantedBug::kLostEpochGivenAgain,
+    PlantedBug::kRetriesUnbounded,
 };
 
 const char* to_string(PlantedBug bug);

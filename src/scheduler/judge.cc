@@ -99,7 +99,7 @@ Task<std::optional<Walked>> Judge::ask(Walker& walker) {
   }
 
   job::Limits limits = job::limits_of(record.decision.constraints);
-  if (limits.max_retries > 0 &&
+  if (limits.max_retries > 0 && !planted(PlantedBug::kRetriesUnbounded) &&
       record.deliveries >= static_cast<uint32_t>(limits.max_retries) + 1) {
     co_return co_await ends_.end(walker,
                                  {State::kFailed,

@@ -212,8 +212,8 @@ Task<Result<store::Receipt>> Results::commit_retry(job::Record record, const cap
   }
   job::Limits limits = job::limits_of(record.decision.constraints);
   record.last_result = {delivery.sequence, delivery.stored_at};
-  bool by_policy =
-      limits.max_retries > 0 && record.deliveries >= static_cast<uint32_t>(limits.max_retries) + 1;
+  bool by_policy = limits.max_retries > 0 && !planted(PlantedBug::kRetriesUnbounded) &&
+                   record.deliveries >= static_cast<uint32_t>(limits.max_retries) + 1;
   if (by_policy || record.attempts >= limits::kSchedulingAttemptsMax) {
     std::string message =
         fmt::format("max retries exceeded (attempts={}, max_retries={}): {}", record.deliveries,
