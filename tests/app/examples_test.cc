@@ -1,5 +1,6 @@
 // The workers of examples/, each against a server of its own.
 #include <cstdlib>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,6 +39,19 @@ void expect_one_job_done(const Words& worker, const std::string& result) {
   const std::string job = submitted.output.substr(0, submitted.output.find('\n'));
   EXPECT_THAT(run({"job", "logs", job}, api).output, MatchesRegex(result));
   child.signal(SIGKILL);
+}
+
+TEST(Examples, TheFirstWorkerOfTheReadmeShoutsThePrompt) {
+  std::ifstream readme(source("README.md"));
+  std::string line, worker;
+  while (std::getline(readme, line)) {
+    if (line.starts_with("    fairlead worker --pool default -- ")) worker = line.substr(13);
+  }
+  ASSERT_NE(worker, "");
+  expect_one_job_done({"sh", "-c",
+                       "exec \"$FAIRLEAD\" " + worker.substr(0, 7) +
+                           " --server \"$NATS_URL\" --payloads \"$REDIS_URL\" " + worker.substr(7)},
+                      "HELLO");
 }
 
 TEST(Examples, TheShellWorkerShouts) {
