@@ -303,7 +303,8 @@ inline constexpr int64_t kAckPendingMax = 50'000;
 // time after which it would be. A third of it may pass unnoticed.
 inline constexpr int kProgressTellingsPerAckWait = 4;
 // How often replicas look for messages that nobody answered, and for how long one must have been
-// delivered: within their sum, and what it takes to see that a replica is dead, they are taken over.
+// delivered: within their sum, and what it takes to see that a replica is dead, they are taken
+// over.
 inline constexpr Duration kRecoverEvery = 1s;
 inline constexpr Duration kRecoverAfter = 5s;
 // Answers that are said again when their message comes again: those of the time in which it may be
