@@ -1,6 +1,6 @@
 // crash [--server] --rounds N [--seed S], crash --cluster --rounds N: kills a store, a whole server
-// (every other time it is told to stop) or replicas of a cluster under load N times and looks for
-// what was lost.
+// (which is told to stop in between) or replicas of a cluster under load N times and looks for what
+// was lost.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -18,8 +18,8 @@ int usage() {
   fmt::print(stderr,
              "usage: crash [--server] --rounds N [--seed S]\n"
              "       crash --cluster --rounds N\n"
-             "  --server   kill `fairlead up` under load from its API and 50 workers; every\n"
-             "             other round stops it instead\n"
+             "  --server   kill `fairlead up` under load from its API and 50 workers; between\n"
+             "             two kills it is told to stop as well\n"
              "  --cluster  kill the only replica, and one of three, with 1,000 of 2,000 jobs in\n"
              "             flight, with JetStream and without\n"
              "  otherwise  kill a store alone\n");
@@ -30,14 +30,15 @@ int kill_servers(uint64_t rounds, uint64_t seed) {
   using namespace fairlead::crash;
   ServerSummary summary = run_server_rounds({.rounds = rounds, .seed = seed, .verbose = true});
   if (!summary.fault.empty()) {
-    fmt::print("{}crash: FAILED after round {} (seed {}); the folder is kept: {}\n", summary.fault,
-               summary.rounds, seed, summary.folder);
+    fmt::print("{}crash: FAILED after {} kills and {} stops (seed {}); the folder is kept: {}\n",
+               summary.fault, summary.killed, summary.stopped, seed, summary.folder);
     return 1;
   }
   fmt::print(
-      "crash: {} rounds, {} of them ended by SIGTERM, {} accepted jobs all ended, {} epochs handed "
-      "out once each, {} programs run once each\n",
-      summary.rounds, summary.stopped, summary.accepted, summary.handed_out, summary.own_runs);
+      "crash: {} kills and {} stops, {} accepted jobs all ended, {} epochs handed out once each, "
+      "{} "
+      "programs run once each\n",
+      summary.killed, summary.stopped, summary.accepted, summary.handed_out, summary.own_runs);
   return 0;
 }
 

@@ -112,31 +112,15 @@ class Rounds {
   }
 
   void run(ServerSummary& summary) {
-    for (uint64_t round = 1; round <= options_.rounds && summary.fault.empty(); ++round) {
-      start();
-      const auto end_at = SteadyClock::now() + std::chrono::milliseconds(200 + random_.below(700));
-      submitting_ = true;
-      std::vector<std::unique_ptr<load::HttpClient>> submitters;
-      for (int i = 0; i < kSubmitters; ++i) {
-        submitters.push_back(std::make_unique<load::HttpClient>(context_));
-        check(submitters.back()->connect(server_->api()), "the API takes connections");
-        submit(*submitters.back());
-      }
-      while (SteadyClock::now() < end_at) context_.run_for(5ms);
-      if (round % 2 == 0) {
-        stop_under_load();
-        ++summary.stopped;
-      } else {
-        server_->kill();
-      }
-      submitting_ = false;
-      hear_the_rest();
-      submitters.clear();
-      summary.rounds = round;
+    while (summary.killed < options_.rounds && summary.fault.empty()) {
+      // A stop after each kill but the last.
+      const bool killing = summary.killed == summary.stopped;
+      round_ended_by([&] { killing ? server_->kill() : stop_under_load(); });
+      ++(killing ? summary.killed : summary.stopped);
       summary.fault = fault_;
-      if (options_.verbose && round % 10 == 0) {
-        fmt::print(stderr, "{} of {} rounds, {} jobs accepted, {} epochs handed out\n", round,
-                   options_.rounds, accepted_.size(), handed_out_.size());
+      if (options_.verbose && killing && summary.killed % 10 == 0) {
+        fmt::print(stderr, "{} of {} kills, {} jobs accepted, {} epochs handed out\n",
+                   summary.killed, options_.rounds, accepted_.size(), handed_out_.size());
       }
     }
     if (summary.fault.empty()) {
@@ -153,6 +137,23 @@ class Rounds {
   }
 
  private:
+  template <class F>
+  void round_ended_by(F end) {
+    start();
+    const auto end_at = SteadyClock::now() + std::chrono::milliseconds(200 + random_.below(700));
+    submitting_ = true;
+    std::vector<std::unique_ptr<load::HttpClient>> submitters;
+    for (int i = 0; i < kSubmitters; ++i) {
+      submitters.push_back(std::make_unique<load::HttpClient>(context_));
+      check(submitters.back()->connect(server_->api()), "the API takes connections");
+      submit(*submitters.back());
+    }
+    while (SteadyClock::now() < end_at) context_.run_for(5ms);
+    end();
+    submitting_ = false;
+    hear_the_rest();
+  }
+
   void start() {
     stopping_ = false;
     server_ = std::make_unique<load::ServerProcess>(
