@@ -19,6 +19,9 @@ namespace {
 namespace cap = cordum::agent::v1;
 using job::State;
 
+// Rows of a list that are made before others have their turn: their requests may be long.
+constexpr size_t kRowsAtOnce = 16;
+
 void put(json::object& object, const char* name, std::string_view text) {
   if (!text.empty()) object[name] = text;
 }
@@ -234,6 +237,11 @@ Task<Result<JobRows>> job_rows(Backend& backend, std::vector<job::Record> record
     Result<store::Loaded> loaded =
         co_await backend.store.load(record.id, {.with_request = true, .lease = {}});
     if (!loaded) co_return std::unexpected(loaded.error());
+    if (rows.jobs.size() % kRowsAtOnce == kRowsAtOnce - 1) {
+      if (auto turn = co_await backend.loop.delay(Duration(0)); !turn) {
+        co_return std::unexpected(turn.error());
+      }
+    }
     rows.jobs.push_back(row_of(std::exchange(record, {}), loaded->request));
     rows.bytes += rows.jobs.back().bytes();
   }

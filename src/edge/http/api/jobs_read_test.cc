@@ -97,6 +97,24 @@ TEST_F(JobListApi, AListOfLongJobsHoldsWhatItShowsAndNotTheJobs) {
   EXPECT_EQ(list.items()[0].at("risk_tags"), json::array{"money"});
 }
 
+TEST_F(JobListApi, ALongListLetsOthersHaveTheirTurn) {
+  for (int i = 0; i < 50; ++i) submit_job();
+  store::Query query;
+  query.limit = 50;
+  std::vector<job::Record> records = run_answer(store_.scan(query)).records;
+  std::vector<std::string> order;
+  auto list = [](Backend& backend, std::vector<job::Record> found,
+                 std::vector<std::string>& done) -> Task<void> {
+    auto rows = co_await job_rows(backend, std::move(found));
+    EXPECT_EQ(rows->jobs.size(), 50u);
+    done.emplace_back("list");
+  };
+  tasks_.spawn(list(*backend_, std::move(records), order));
+  loop_.post([&] { order.emplace_back("another"); });
+  loop_.run_for(1s);
+  EXPECT_EQ(order, (std::vector<std::string>{"another", "list"}));
+}
+
 TEST_F(JobListApi, RefusesWhatItCannotRead) {
   EXPECT_EQ(get("/api/v1/jobs?state=NOPE").status, 400);
   EXPECT_EQ(get("/api/v1/jobs?limit=x").status, 400);
