@@ -206,10 +206,14 @@ Task<Walked> Dispatch::try_workers(WalkerPtr owned, std::shared_ptr<const routin
     auto* no_room = receipt ? std::get_if<store::Full>(&*receipt) : nullptr;
     if (!no_room) co_return ends_.not_applied(walker, receipt);
     if (no_room->slot == store::Full::Slot::kTenant) {
-      co_return co_await ends_.wait(walker, ReasonCode::kTenantLimit,
-                                    fmt::format("{} of {} jobs of the tenant are out",
-                                                no_room->held, limits.max_concurrent_jobs),
-                                    tenant_class(record.tenant));
+      Walked walked = co_await ends_.wait(walker, ReasonCode::kTenantLimit,
+                                          fmt::format("{} of {} jobs of the tenant are out",
+                                                      no_room->held, limits.max_concurrent_jobs),
+                                          tenant_class(record.tenant));
+      // While it tried, its worker seemed taken to those who wait for a worker.
+      if (walker.claim && is_tenant_class(walker.claim->wait_class))
+        commits_.wake(route.wait_class);
+      co_return walked;
     }
     if (!replica_.settings.alone) co_await learn_held(placed->worker);
     if (ends_.may_be_out(walker)) co_return ends_.stay(walker, limits::kRetryOut);
