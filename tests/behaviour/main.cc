@@ -1,5 +1,5 @@
-// Every story of every *.story file in this folder is a test, once for each store:
-// --gtest_filter='Hints/*' runs one file, '*/memory' one store.
+// Every story of every *.story file in this folder is a test, once in each mode:
+// --gtest_filter='Hints/*' runs one file, '*/memory' one mode.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -16,17 +16,17 @@ namespace {
 
 class StoryTest : public testing::Test {
  public:
-  StoryTest(const Story& story, StoreKind store) : story_(story), store_(store) {}
+  StoryTest(const Story& story, Mode mode) : story_(story), mode_(mode) {}
 
   void TestBody() override {
-    if (auto failure = run_story(story_, store_)) {
+    if (auto failure = run_story(story_, mode_)) {
       ADD_FAILURE_AT(failure->file.c_str(), failure->line) << failure->message;
     }
   }
 
  private:
   const Story story_;
-  const StoreKind store_;
+  const Mode mode_;
 };
 
 class UnreadableStories : public testing::Test {
@@ -40,14 +40,15 @@ class UnreadableStories : public testing::Test {
 
 void register_story(const std::string& suite, const Story& story) {
   struct Kind {
-    StoreKind store;
+    Mode mode;
     const char* name;
   };
-  for (Kind kind : {Kind{StoreKind::kMemory, "memory"}, Kind{StoreKind::kRocksDb, "rocksdb"}}) {
+  for (Kind kind : {Kind{Mode::kMemory, "memory"}, Kind{Mode::kRocksDb, "rocksdb"},
+                    Kind{Mode::kCluster, "cluster"}}) {
     std::string name = test_name(story.title) + "/" + kind.name;
     testing::RegisterTest(
         suite.c_str(), name.c_str(), nullptr, nullptr, story.file.c_str(), story.number,
-        [story, kind]() -> testing::Test* { return new StoryTest(story, kind.store); });
+        [story, kind]() -> testing::Test* { return new StoryTest(story, kind.mode); });
   }
 }
 

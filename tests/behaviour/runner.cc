@@ -87,7 +87,7 @@ const std::vector<Step>& all_steps() {
   return kSteps;
 }
 
-std::optional<Failure> run_story(const Story& story, StoreKind store) {
+std::optional<Failure> run_story(const Story& story, Mode mode) {
   auto failure = [&](const Line& line, const Error& error) {
     return Failure{story.file, line.number, fmt::format("{}\n  {}", line.text, error.message)};
   };
@@ -97,7 +97,7 @@ std::optional<Failure> run_story(const Story& story, StoreKind store) {
     if (!understood) return failure(line, understood.error());
     lines.push_back(*std::move(understood));
   }
-  World world(store);
+  World world(mode);
   for (const Understood& line : lines) {
     if (auto done = run(world, line); !done) return failure(*line.line, done.error());
   }

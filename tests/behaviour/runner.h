@@ -1,4 +1,4 @@
-// Runs a story in virtual time against one of the stores.
+// Runs a story in virtual time in one of the modes.
 #pragma once
 
 #include <optional>
@@ -19,6 +19,6 @@ struct Failure {
 //
 // Beyond its lines a story demands that no epoch of a job was handed to the bus twice, and that
 // every fault it ordered did strike.
-std::optional<Failure> run_story(const Story& story, StoreKind store);
+std::optional<Failure> run_story(const Story& story, Mode mode);
 
 }  // namespace fairlead::behaviour

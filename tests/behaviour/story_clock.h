@@ -11,9 +11,11 @@ class StoryClock final : public Clock {
  public:
   explicit StoryClock(const Loop& loop) : loop_(loop) {}
 
-  WallTime wall() const override { return kBegin + set_by_ + loop_.now().time_since_epoch(); }
+  WallTime wall() const override { return unset(loop_.now()) + set_by_; }
   MonotonicTime monotonic() const override { return loop_.now(); }
   void set(Duration by) { set_by_ += by; }
+  // What a clock that nobody sets shows at a time of the loop.
+  static WallTime unset(MonotonicTime time) { return kBegin + time.time_since_epoch(); }
 
  private:
   static constexpr WallTime kBegin = wall_time_from_micros(1'767'225'600'000'000);

@@ -6,9 +6,12 @@
 
 namespace fairlead::behaviour {
 
-void StoryStore::attach(store::Store* store) {
+void StoryStore::attach(store::Store* store, IdleSweeps* idle, const Clock* clock) {
   tasks_.drop();
   store_ = store;
+  idle_ = idle;
+  clock_ = clock;
+  changed();
 }
 
 void StoryStore::order(Fault fault, std::optional<job::State> state, size_t count) {
@@ -20,14 +23,49 @@ store::Answer<store::Loaded> StoryStore::load(const JobId& job, store::LoadOptio
     --failing_reads_;
     return fail(ErrorCode::kUnavailable, "the story says so");
   }
+  changed();
   return store_->load(job, std::move(options));
 }
+
+// --- Sweeps --------------------------------------------------------------------------------------
+
+store::Answer<store::Page> StoryStore::scan(store::Query query) {
+  if (idle_ && idle_->finds_nothing(query, clock_->wall())) return store::Page{};
+  return store_->scan(std::move(query));
+}
+
+store::Answer<std::vector<store::Claim>> StoryStore::claim(store::Claims claims) {
+  if (idle_ && claims.classes.empty() && idle_->claims_nothing(clock_->wall())) {
+    return std::vector<store::Claim>{};
+  }
+  changed();
+  return store_->claim(std::move(claims));
+}
+
+store::Answer<IdleSweeps::Classes> StoryStore::waiting(std::string after, size_t limit) {
+  if (!idle_ || !after.empty()) return store_->waiting(std::move(after), limit);
+  if (const IdleSweeps::Classes* known = idle_->waiting()) return *known;
+  Completer<Result<IdleSweeps::Classes>> completer;
+  auto later = completer.future();
+  tasks_.spawn(keep_waiting(store_->waiting(std::move(after), limit), std::move(completer)));
+  return later;
+}
+
+Task<void> StoryStore::keep_waiting(store::Answer<IdleSweeps::Classes> answer,
+                                    Completer<Result<IdleSweeps::Classes>> later) {
+  Result<IdleSweeps::Classes> classes = co_await answer;
+  if (classes) idle_->keep_waiting(*classes);
+  later.complete(std::move(classes));
+}
+
+// --- Changes -------------------------------------------------------------------------------------
 
 store::Answer<store::Receipt> StoryStore::apply(store::Change change) {
   auto strikes = [&](const Order& order) {
     return !order.state || (!change.path.empty() && change.next->state == *order.state);
   };
   auto order = std::ranges::find_if(orders_, strikes);
+  changed();
   if (order == orders_.end()) return store_->apply(std::move(change));
   Fault fault = order->fault;
   orders_.erase(order);

@@ -4,8 +4,10 @@
 #include <deque>
 #include <optional>
 
+#include "runtime/clock.h"
 #include "runtime/nursery.h"
 #include "store/store.h"
+#include "tests/behaviour/idle_sweeps.h"
 
 namespace fairlead::behaviour {
 
@@ -17,8 +19,9 @@ class StoryStore final : public store::Store {
     kOvertake,    // somebody writes something else to the record just before
   };
 
-  // The store that calls go to; nullptr while the process is down.
-  void attach(store::Store* store);
+  // The store that calls go to; nullptr while the process is down. With `idle`, of which `clock` is
+  // the time, sweeps that would find nothing do not ask it.
+  void attach(store::Store* store, IdleSweeps* idle = nullptr, const Clock* clock = nullptr);
 
   // Strikes the next `count` changes, or those that lead to the state.
   void order(Fault fault, std::optional<job::State> state, size_t count);
@@ -28,19 +31,14 @@ class StoryStore final : public store::Store {
   store::Answer<store::Loaded> load(const JobId& job, store::LoadOptions options) override;
   store::Answer<store::Receipt> apply(store::Change change) override;
 
-  store::Answer<store::Page> scan(store::Query query) override {
-    return store_->scan(std::move(query));
-  }
-  store::Answer<std::vector<store::Claim>> claim(store::Claims claims) override {
-    return store_->claim(std::move(claims));
-  }
+  store::Answer<store::Page> scan(store::Query query) override;
+  store::Answer<std::vector<store::Claim>> claim(store::Claims claims) override;
   store::Answer<void> unclaim(const JobId& job, Duration pause) override {
+    changed();
     return store_->unclaim(job, pause);
   }
   store::Answer<std::vector<store::WaitClassView>> waiting(std::string after,
-                                                           size_t limit) override {
-    return store_->waiting(std::move(after), limit);
-  }
+                                                           size_t limit) override;
   size_t waiting_in(std::string_view wait_class) const override {
     return store_->waiting_in(wait_class);
   }
@@ -121,6 +119,7 @@ class StoryStore final : public store::Store {
   }
   WallTime rewound_at() const override { return store_->rewound_at(); }
   store::Answer<size_t> retire(WallTime now, size_t limit) override {
+    changed();
     return store_->retire(now, limit);
   }
 
@@ -130,9 +129,16 @@ class StoryStore final : public store::Store {
     std::optional<job::State> state;
   };
 
+  void changed() {
+    if (idle_) idle_->changed();
+  }
+  Task<void> keep_waiting(store::Answer<IdleSweeps::Classes> answer,
+                          Completer<Result<IdleSweeps::Classes>> later);
   Task<void> overtake(store::Change change, Completer<Result<store::Receipt>> answer);
 
   store::Store* store_ = nullptr;
+  IdleSweeps* idle_ = nullptr;
+  const Clock* clock_ = nullptr;
   std::deque<Order> orders_;
   size_t failing_reads_ = 0;
   Nursery tasks_;

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 std::optional<Failure> run(std::string_view text) {
   auto stories = parse_stories("a.story", text);
   if (!stories) return Failure{"a.story", 0, stories.error().message};
-  return run_story(stories->front(), StoreKind::kMemory);
+  return run_story(stories->front(), Mode::kMemory);
 }
 
 constexpr std::string_view kSetting = "given topic job.default -> pool default\nstory: One\n";

@@ -1,18 +1,10 @@
 #include "tests/behaviour/world.h"
 
-#include <cstdlib>
-#include <filesystem>
-
 #include <fmt/format.h>
 
 #include "base/check.h"
 #include "base/text.h"
-#include "bus/local/local_bus.h"
 #include "job/request.h"
-#include "runtime/random.h"
-#include "scheduler/scheduler.h"
-#include "store/memory/memory_store.h"
-#include "store/rocksdb/rocks_store.h"
 
 namespace fairlead::behaviour {
 
@@ -24,12 +16,6 @@ cap::BusPacket packet_from(const std::string& sender, const std::string& trace) 
   packet.set_sender_id(sender);
   packet.set_protocol_version(1);
   return packet;
-}
-
-std::string make_folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "fairlead-story-XXXXXX").string();
-  check(mkdtemp(name.data()) != nullptr, "there is room for a temporary folder");
-  return name;
 }
 
 Result<std::shared_ptr<const routing::PoolMap>> parse_pools(const std::string& yaml) {
@@ -45,37 +31,8 @@ Task<void> keep_answer(Operation operation, std::optional<T>& answer) {
 
 }  // namespace
 
-struct World::Disk {
-  explicit Disk(StoreKind given) : kind(given) {
-    if (kind == StoreKind::kRocksDb) folder = make_folder();
-  }
-  ~Disk() {
-    std::error_code ignored;
-    if (!folder.empty()) std::filesystem::remove_all(folder, ignored);
-  }
-
-  const StoreKind kind;
-  std::string folder;
-  std::unique_ptr<store::MemoryStore> memory;
-  SeededRandom random{1};  // not of the process, so that each has a name of its own
-};
-
-struct World::Process {
-  ~Process() {
-    scheduler.reset();
-    if (bus) bus->drop();
-  }
-  store::Store& store(Disk& disk) {
-    return rocks ? static_cast<store::Store&>(*rocks) : *disk.memory;
-  }
-
-  std::unique_ptr<store::RocksStore> rocks;
-  std::unique_ptr<bus::LocalBus> bus;
-  std::unique_ptr<scheduler::Scheduler> scheduler;
-};
-
-World::World(StoreKind kind) : disk_(std::make_unique<Disk>(kind)) {
-  settings.alone = true;
+World::World(Mode mode) : wiring_(make_wiring(mode, {loop, clock, random_, log})) {
+  settings.alone = wiring_->alone();
   bus.on_crash([this](StoryBus::Crash when) {
     if (when == StoryBus::Crash::kNow) {
       loop.post_urgent([this] { crash(); });
@@ -137,7 +94,7 @@ std::string World::pools_yaml() const {
 Result<void> World::reload_pools() {
   auto pools = parse_pools(pools_yaml());
   if (!pools) return std::unexpected(pools.error());
-  process_->scheduler->set_pools(*std::move(pools));
+  scheduler_->set_pools(*std::move(pools));
   return {};
 }
 
@@ -154,61 +111,52 @@ Result<void> World::start() {
 Result<void> World::start_process() {
   auto pools = parse_pools(pools_yaml());
   if (!pools) return std::unexpected(pools.error());
-  process_ = std::make_unique<Process>();
-  if (disk_->kind == StoreKind::kRocksDb) {
-    store::RocksOptions options;
-    options.path = disk_->folder;
-    options.fsync = false;  // stories do not pull the plug
-    auto opened = store::RocksStore::open(std::move(options), loop, clock);
-    if (!opened) return std::unexpected(opened.error());
-    process_->rocks = *std::move(opened);
-  } else if (!disk_->memory) {
-    disk_->memory = std::make_unique<store::MemoryStore>(clock);
-  }
-  store.attach(&process_->store(*disk_));
-  process_->bus = std::make_unique<bus::LocalBus>(loop, clock, store);
-  bus.attach(process_->bus.get());
-  if (auto started = wait(process_->bus->start()); !started) return started;
-  scheduler::Plugs plugs{loop, clock, disk_->random, store, bus, gate, log};
-  process_->scheduler = std::make_unique<scheduler::Scheduler>(plugs, settings, *std::move(pools));
-  if (auto started = wait(process_->scheduler->start()); !started) return started;
+  up_ = true;
+  if (auto opened = wiring_->open_store(); !opened) return opened;
+  store.attach(&wiring_->store(), wiring_->idle_sweeps(), &wiring_->clock());
+  if (auto opened = wait(wiring_->open_bus(store)); !opened) return opened;
+  bus.attach(&wiring_->bus());
+  scheduler::Plugs plugs{loop, wiring_->clock(), random_, store, bus, gate, log};
+  scheduler_ = std::make_unique<scheduler::Scheduler>(plugs, settings, *std::move(pools));
+  if (auto started = wait(scheduler_->start()); !started) return started;
   for (auto& [id, worker] : workers_) {
     if (worker->gone) continue;
-    if (auto connected = worker->connect(*process_->bus); !connected) return connected;
+    if (auto connected = worker->connect(wiring_->outside()); !connected) return connected;
   }
   settle();
   return {};
 }
 
 void World::crash() {
+  up_ = false;
   for (auto& [id, worker] : workers_) worker->disconnect();
   tasks_.drop();
   store.attach(nullptr);
-  process_.reset();
+  wiring_->drop_bus();
+  scheduler_.reset();
   bus.attach(nullptr);
+  wiring_->crash();
 }
 
 const scheduler::Metrics& World::metrics() const {
-  return process_->scheduler->metrics();
+  return scheduler_->metrics();
 }
 
 // --- Time ----------------------------------------------------------------------------------------
 
 void World::settle() {
-  loop.run_ready();
-  while (process_ && process_->rocks && process_->rocks->outstanding() > 0) {
-    loop.wait_posted();
-    loop.run_ready();
-  }
+  wiring_->settle();
 }
 
 void World::advance(Duration duration) {
   MonotonicTime until = loop.now() + duration;
   settle();
   for (auto next = loop.next_timer(); next && *next <= until; next = loop.next_timer()) {
+    wiring_->set_time(*next);
     loop.run_until(*next);
     settle();
   }
+  wiring_->set_time(until);
   loop.run_until(until);
 }
 
@@ -230,7 +178,7 @@ bool World::submit_again(const std::string& job) {
 
 void World::send_submit(std::string job, std::string packet) {
   submit_answers_[job] = SubmitAnswer::kNone;
-  auto answer = process_->bus->publish(std::string(bus::kSubmitSubject), std::move(packet), {});
+  auto answer = wiring_->outside().publish(std::string(bus::kSubmitSubject), std::move(packet), {});
   tasks_.spawn(keep_submit_answer(std::move(answer), std::move(job)));
   settle();
 }
@@ -263,7 +211,7 @@ bool World::answer_again(const std::string& job) {
 }
 
 void World::publish(const std::string& subject, std::string payload) {
-  (void)process_->bus->publish(subject, std::move(payload), {});
+  (void)wiring_->outside().publish(subject, std::move(payload), {});
   settle();
 }
 
@@ -276,7 +224,7 @@ StoryWorker& World::worker(const std::string& id) {
 Result<void> World::connect(StoryWorker& worker) {
   worker.gone = false;
   if (worker.connected()) worker.disconnect();
-  return worker.connect(*process_->bus);
+  return worker.connect(wiring_->outside());
 }
 
 StoryWorker* World::find_worker(const std::string& id) {
@@ -287,13 +235,13 @@ StoryWorker* World::find_worker(const std::string& id) {
 // --- What is there -------------------------------------------------------------------------------
 
 Result<store::Snapshot> World::record(const std::string& job) {
-  auto loaded = wait(process_->store(*disk_).load(JobId(job), {}));
+  auto loaded = wait(wiring_->store().load(JobId(job), {}));
   if (!loaded) return std::unexpected(loaded.error());
   return std::move(loaded->record);
 }
 
 Result<std::optional<store::DeadLetter>> World::dead_letter(const std::string& job) {
-  return wait(process_->store(*disk_).dead_letter(JobId(job)));
+  return wait(wiring_->store().dead_letter(JobId(job)));
 }
 
 }  // namespace fairlead::behaviour

@@ -3,10 +3,11 @@
 //
 //   client ──submit, cancel──► LocalBus ──► Scheduler ──► StoryBus ──► LocalBus ──► StoryWorker
 //                                  │            │
-//                                  └────────────┴──► StoryStore ──► MemoryStore or RocksStore
+//                                  └────────────┴──► StoryStore ──► the store of the mode
 //
-// A crash ends the process: scheduler and bus are dropped where they are; of the store that which
-// is on disk stays (the memory store stands for the disk). Workers reconnect at the restart.
+// wiring.h says what store and bus are in each mode. A crash ends the process: scheduler and bus
+// are dropped where they are; what the disk or the servers have stays. Workers reconnect at the
+// restart.
 #pragma once
 
 #include <map>
@@ -19,6 +20,7 @@
 #include "runtime/nursery.h"
 #include "runtime/simulated_loop.h"
 #include "scheduler/metrics.h"
+#include "scheduler/scheduler.h"
 #include "scheduler/settings.h"
 #include "tests/behaviour/story_bus.h"
 #include "tests/behaviour/story_clock.h"
@@ -26,17 +28,16 @@
 #include "tests/behaviour/story_log.h"
 #include "tests/behaviour/story_store.h"
 #include "tests/behaviour/story_worker.h"
+#include "tests/behaviour/wiring.h"
 
 namespace fairlead::behaviour {
-
-enum class StoreKind { kMemory, kRocksDb };
 
 // What a client was told about its submit.
 enum class SubmitAnswer { kNone, kStored, kRefused, kUnknown };
 
 class World {
  public:
-  explicit World(StoreKind kind);
+  explicit World(Mode mode);
   ~World();
 
   // --- Before the first start
@@ -50,7 +51,7 @@ class World {
   // --------------------------------------------------------------------
   Result<void> start();
   void crash();
-  bool up() const { return process_ != nullptr; }
+  bool up() const { return up_; }
   bool ever_started() const { return ever_started_; }
   // Gives changed pools to the running scheduler.
   Result<void> reload_pools();
@@ -91,9 +92,6 @@ class World {
   StoryStore store;
 
  private:
-  // What a crash ends, and what stands for the disk.
-  struct Process;
-  struct Disk;
   struct PoolText {
     std::vector<std::string> capabilities;
     std::string status = "active";
@@ -111,6 +109,7 @@ class World {
   T wait(Task<T> task);
 
   bool ever_started_ = false;
+  bool up_ = false;
   std::map<std::string, std::vector<std::string>> topics_;
   std::map<std::string, PoolText> pools_;
 
@@ -119,8 +118,9 @@ class World {
   std::map<std::string, SubmitAnswer> submit_answers_;
   std::map<std::string, std::unique_ptr<StoryWorker>> workers_;
 
-  std::unique_ptr<Disk> disk_;
-  std::unique_ptr<Process> process_;
+  SeededRandom random_{1};  // not of the process, so that each has a name of its own
+  std::unique_ptr<Wiring> wiring_;
+  std::unique_ptr<scheduler::Scheduler> scheduler_;
   Nursery tasks_;
 };
 
