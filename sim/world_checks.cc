@@ -68,6 +68,7 @@ bool World::is_ours_to_count(const SimWorker& worker, const JobId& job, Epoch ep
       record->assignee != worker.kind().id) {
     return false;
   }
+  if (epoch > record->epoch) return false;  // the store lost that it was handed out
   if (job::holds_worker_slot(*record)) return true;
   return !worker.died_ever() &&
          std::ranges::any_of(record->open_epochs, [&](const job::OpenEpoch& open) {
