@@ -49,7 +49,7 @@ std::string LeaseKeeper::token_for(const JobId& job) {
 
 void LeaseKeeper::doubt(const JobId& job, std::string token, MonotonicTime until) {
   if (planted(PlantedBug::kDoubtfulLeaseForgotten)) return;
-  doubtful_[job] = {std::move(token), until};
+  doubtful_.emplace(job, Doubtful{std::move(token), until});
 }
 
 void LeaseKeeper::release(const JobId& job, const std::string& token) {

@@ -86,7 +86,8 @@ class LeaseKeeper {
   HeldList fresh_;     // longest confirmed first
   HeldList renewing_;  // asked of the store
   std::unordered_map<std::string_view, HeldList::iterator> by_token_;
-  std::map<JobId, Doubtful> doubtful_;
+  // Of one job there may be several: the next is asked for while the last is being given back.
+  std::multimap<JobId, Doubtful> doubtful_;
   MonotonicTime alive_confirmed_{};
 };
 

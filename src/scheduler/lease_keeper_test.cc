@@ -219,6 +219,21 @@ TEST_F(LeaseKeeperTest, ALeaseThatWasTakenWithoutOurKnowingIsGivenBack) {
   EXPECT_TRUE(others_take("j1"));
 }
 
+TEST_F(LeaseKeeperTest, TwoDoubtfulLeasesOfOneJobAreBothGivenBack) {
+  auto held = take("j1");
+  tasks_.spawn([](LeaseKeeper& keeper) -> Task<void> {
+    (void)co_await keeper.take(JobId("j1"), false, 10s);
+  }(keeper_));
+  failing_.failing_releases = 1;
+  keeper_.release(JobId("j1"), held.token);
+  failing_.lost_loads = 1;  // of who waits for it
+  loop_.run_for(limits::kLeasePollEvery);
+  EXPECT_EQ(keeper_.doubtful(), 2u);
+  loop_.run_for(limits::kLeaseReleaseRetry);
+  EXPECT_EQ(keeper_.doubtful(), 0u);
+  EXPECT_TRUE(others_take("j1"));
+}
+
 TEST_F(LeaseKeeperTest, WhatIsDoubtfulIsForgottenWhenTheLeaseMustBeOver) {
   auto taken = take("j1");
   failing_.failing_releases = 1000;
