@@ -5,23 +5,23 @@
 namespace fairlead::http {
 namespace {
 
-constexpr size_t kLarge = 1 << 20;
+constexpr size_t kBodyBytes = 1 << 20;
 
 TEST(AnswerBytes, WhatABodyWillBeMadeOfIsCountedUntilTheBodyIs) {
-  AnswerBytes bytes(3 * kLarge);
-  Reply reply = reply_later(200, 2 * kLarge, [] { return json::value(); });
+  AnswerBytes bytes(3 * kBodyBytes);
+  Reply reply = reply_later(200, 2 * kBodyBytes, [] { return json::value(); });
   bytes.count(reply);
-  EXPECT_EQ(bytes.under_way(), 2 * kLarge);
+  EXPECT_EQ(bytes.under_way(), 2 * kBodyBytes);
 
-  Reply another = reply_later(200, 2 * kLarge, [] { return json::value(); });
+  Reply another = reply_later(200, 2 * kBodyBytes, [] { return json::value(); });
   bytes.count(another);
   EXPECT_EQ(another.status, 503);
-  EXPECT_EQ(bytes.under_way(), 2 * kLarge);
+  EXPECT_EQ(bytes.under_way(), 2 * kBodyBytes);
 
-  reply.body = std::string(kLarge, 'x');
+  reply.body = std::string(kBodyBytes, 'x');
   reply.render = nullptr;
   bytes.count(reply);
-  EXPECT_EQ(bytes.under_way(), kLarge);
+  EXPECT_EQ(bytes.under_way(), kBodyBytes);
   reply = {};
   EXPECT_EQ(bytes.under_way(), 0u);
 }
