@@ -4,11 +4,11 @@
 
 namespace fairlead {
 
-Thread::Thread(std::string name, std::function<void()> body)
-    : thread_([name = name.substr(0, 15), body = std::move(body)] {
-        pthread_setname_np(pthread_self(), name.c_str());
-        body();
-      }) {}
+Thread::Thread(std::string name, std::function<void()> body) : thread_(std::move(body)) {
+  // Named by its creator: whoever looks once this has returned finds the name, however late the
+  // thread itself gets to run.
+  pthread_setname_np(thread_.native_handle(), name.substr(0, 15).c_str());
+}
 
 void Thread::join() {
   if (thread_.joinable()) thread_.join();
