@@ -188,6 +188,13 @@ inline constexpr size_t kScanMax = 1000;
 inline constexpr size_t kCommitQueueMax = 65'536;
 // Their bytes, likewise; a single larger change still passes.
 inline constexpr size_t kCommitQueueBytesMax = 64 << 20;
+// How long a change that nobody waits for may wait for another to go to the disk with: two or three
+// times what a sync takes. A crash in that time leaves the change before it.
+inline constexpr Duration kCommitPutOffMax = 2ms;
+// Memory that is used again at once (base/recycled.h): the largest piece, and how much of one size
+// a thread keeps.
+inline constexpr size_t kRecycledPieceMax = 4096;
+inline constexpr size_t kRecycledBytesMax = 256 << 10;
 // Changes with which an idle committer begins before the loop's turn is over, so that both work.
 inline constexpr size_t kHandOverEarly = 64;
 // RocksDB's own memory: what is not yet in files, and blocks of files read lately.

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/recycled.h"
 #include "base/result.h"
 #include "runtime/task.h"
 
@@ -26,7 +27,7 @@ class Completer;
 namespace detail {
 
 template <class T>
-struct FutureState {
+struct FutureState : Recycled {
   std::optional<T> value;
   std::coroutine_handle<> waiter;
   TaskContext* context = nullptr;

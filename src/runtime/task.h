@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/recycled.h"
 
 namespace fairlead {
 
@@ -34,7 +35,7 @@ struct TaskContext {
 
 namespace detail {
 
-class PromiseBase {
+class PromiseBase : public Recycled {
  public:
   std::suspend_always initial_suspend() noexcept { return {}; }
 

@@ -69,6 +69,7 @@ store::Change HandOver::running_change(const job::Record& record, const std::str
   change.guard = {record.revision, lease};
   change.release_lease = !lease.empty();
   change.path = {State::kRunning};
+  change.may_be_put_off = true;
   *change.next = record;
   job::Record& next = *change.next;
   next.state = State::kRunning;

@@ -8,6 +8,7 @@
 
 #include <google/protobuf/arena.h>
 
+#include "base/recycled.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "cordum/agent/v1/buspacket.pb.h"
@@ -31,11 +32,11 @@ class Packet {
   void reset() { memory_.reset(); }
 
  private:
-  struct Memory {
+  struct Memory : Recycled {
     Memory() {}  // the block is not to be filled with zeros first
 
     // Enough for a usual packet; a larger one adds blocks.
-    std::array<char, 1280> block;
+    std::array<char, 3840> block;
     google::protobuf::Arena arena{block.data(), block.size()};
     cap::BusPacket* packet = google::protobuf::Arena::CreateMessage<cap::BusPacket>(&arena);
   };

@@ -112,9 +112,10 @@ Task<bus::Verdict> Results::handle(bus::Delivery delivery) {
   JobId job(result.job_id());
   const job::BusPlace place{delivery.sequence, delivery.stored_at};
   if (delivery.in_order && place.is_after(replica_.results_seen)) replica_.results_seen = place;
+  bool ahead = true;
   for (int tries = 0; tries < limits::kConflictRetriesMax; ++tries) {
     Result<store::Loaded> loaded =
-        co_await replica_.store.load(job, {.mark = delivery.in_flight_mark()});
+        co_await replica_.store.load(job, {.mark = delivery.in_flight_mark(), .ahead = ahead});
     if (!loaded) co_return co_await not_stored(replica_, delivery, std::move(loaded.error()));
     if (!loaded->record) co_return co_await handle_unknown(result);
     const job::Record& record = *loaded->record;
@@ -124,6 +125,11 @@ Task<bus::Verdict> Results::handle(bus::Delivery delivery) {
     ResultVerdict verdict =
         judge_result(record, result, {place, delivery.in_order, assignee_may_live});
     if (verdict != ResultVerdict::kTake) {
+      if (loaded->ahead) {
+        // What may yet be undone by a crash is no reason to acknowledge the message.
+        ahead = false;
+        continue;
+      }
       replica_.metrics.add(Counter::kResultsIgnored, to_string(verdict));
       co_return bus::Verdict::ack();
     }

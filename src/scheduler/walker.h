@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/recycled.h"
 #include "cordum/agent/v1/job.pb.h"
 #include "job/record.h"
 #include "scheduler/ending.h"
@@ -20,7 +21,7 @@ namespace cap = cordum::agent::v1;
 using Admitted = std::shared_ptr<store::Snapshot>;  // nullptr: nobody asks
 
 // A job on its walk, under its lease.
-struct Walker {
+struct Walker : Recycled {
   explicit Walker(Packet given = {}) : packet(std::move(given)) {}
 
   const cap::JobRequest& request() const { return packet->job_request(); }

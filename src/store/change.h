@@ -98,6 +98,9 @@ struct Change {
   std::vector<std::vector<std::string>> claim_from;
   // The lease in the guard ends with the commit.
   bool release_lease = false;
+  // Nobody waits for it: it may become durable with the next change, limits::kCommitPutOffMax later
+  // at the most.
+  bool may_be_put_off = false;
 };
 
 // A waiting job given to the caller to try: nobody else gets it for kClaimTtl.

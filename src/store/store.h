@@ -38,12 +38,16 @@ struct LoadOptions {
   // The bus message for which it is loaded (bus::Delivery::in_flight_mark): noted as being handled
   // where other services may look, and nowhere else.
   std::string mark{};
+  // The record as it stands, though it may not be durable yet: for who makes a change of it, which
+  // becomes durable after it, and does nothing else on the strength of it.
+  bool ahead = false;
 };
 
 struct Loaded {
   Snapshot record;  // null: there is no such job
   std::string request;
   bool lease_taken = false;  // false when none was asked for, or another token holds it
+  bool ahead = false;        // it is not durable yet, and was asked for all the same
 };
 
 // What a job must be to be told of; what is empty does not matter. A page that leaves jobs out may

@@ -51,12 +51,15 @@ Puts& Operations::puts() {
   return step().puts;
 }
 
-void Operations::enlist(std::move_only_function<void()> complete, size_t bytes) {
+void Operations::enlist(std::move_only_function<void()> complete, size_t bytes, Haste haste) {
   ++last_;
   waiting_.push_back({std::move(complete), bytes});
   waiting_bytes_ += bytes;
   if (last_ - handed_over_ >= limits::kHandOverEarly && committer_->idle()) return hand_over();
-  if (std::exchange(hand_over_posted_, true)) return;
+  if (hand_over_posted_) return;
+  if (haste == Haste::kNone) return put_off();
+  if (put_off_) loop_.cancel(*std::exchange(put_off_, {}));
+  hand_over_posted_ = true;
   loop_.post([self = std::weak_ptr(self_)] {
     auto alive = self.lock();
     if (!alive) return;
@@ -65,7 +68,15 @@ void Operations::enlist(std::move_only_function<void()> complete, size_t bytes) 
   });
 }
 
+void Operations::put_off() {
+  if (put_off_) return;
+  put_off_ = loop_.call_at(loop_.now() + limits::kCommitPutOffMax, [self = std::weak_ptr(self_)] {
+    if (auto alive = self.lock()) (*alive)->hand_over();
+  });
+}
+
 void Operations::hand_over() {
+  if (put_off_) loop_.cancel(*std::exchange(put_off_, {}));
   if (last_ == handed_over_) return;
   handed_over_ = last_;
   std::vector<Committer::Step> next;

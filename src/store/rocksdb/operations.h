@@ -2,8 +2,9 @@
 //
 // A call appends its puts and ends with when_durable or in_order: that makes it an operation with a
 // number. Once per turn of the loop (earlier when many have gathered and the committer has nothing
-// to do) the operations go to the committer; when it reports a number, every operation up to it is
-// completed, on the loop's thread. Completers never leave that thread.
+// to do, later when nobody waits for any of them) the operations go to the committer; when it
+// reports a number, every operation up to it is completed, on the loop's thread. Completers never
+// leave that thread.
 #pragma once
 
 #include <deque>
@@ -41,10 +42,13 @@ class Operations {
   // The last one that is durable.
   uint64_t durable() const { return durable_; }
 
+  // kNone: it may wait for another that has some, limits::kCommitPutOffMax at the most.
+  enum class Haste { kNone, kAtOnce };
+
   // Ends the operation: its answer is given when it is durable. `bytes` count as waiting until
   // then.
   template <class T>
-  Future<Result<T>> when_durable(Result<T> answer, size_t bytes = 0);
+  Future<Result<T>> when_durable(Result<T> answer, size_t bytes = 0, Haste haste = Haste::kAtOnce);
 
   // Ends the operation with a task that runs on the committer's thread, after all puts before it
   // and before all behind it; `finish` makes the answer of its outcome, on the loop's thread.
@@ -56,8 +60,8 @@ class Operations {
     return in_order(std::move(task), [](Outcome outcome) { return outcome; }, bytes);
   }
 
-  // Those that are not yet durable: they will be completed.
-  size_t outstanding() const { return waiting_.size(); }
+  // Those on their way to the disk: they will be completed without more time passing.
+  size_t outstanding() const { return put_off_ ? handed_over_ - durable_ : waiting_.size(); }
   Committer::Statistics statistics() const { return committer_->statistics(); }
 
  private:
@@ -67,7 +71,8 @@ class Operations {
   };
 
   Committer::Step& step();
-  void enlist(std::move_only_function<void()> complete, size_t bytes);
+  void enlist(std::move_only_function<void()> complete, size_t bytes, Haste haste = Haste::kAtOnce);
+  void put_off();
   void hand_over();
   void complete_until(uint64_t operation);
 
@@ -79,6 +84,8 @@ class Operations {
   std::deque<Waiting> waiting_;        // operations durable_ + 1 … last_
   size_t waiting_bytes_ = 0;
   bool hand_over_posted_ = false;
+  // When those that nobody waits for go; while it is set there are no others.
+  std::optional<TimerId> put_off_;
   uint64_t last_ = 0;
   uint64_t handed_over_ = 0;
   uint64_t durable_ = 0;
@@ -89,12 +96,12 @@ class Operations {
 };
 
 template <class T>
-Future<Result<T>> Operations::when_durable(Result<T> answer, size_t bytes) {
+Future<Result<T>> Operations::when_durable(Result<T> answer, size_t bytes, Haste haste) {
   Completer<Result<T>> completer;
   Future<Result<T>> future = completer.future();
   enlist([completer = std::move(completer),
           answer = std::move(answer)]() mutable { completer.complete(std::move(answer)); },
-         bytes);
+         bytes, haste);
   return future;
 }
 

@@ -149,8 +149,10 @@ Answer<Loaded> RocksStore::load(const JobId& job, LoadOptions options) {
     loaded.lease_taken =
         table_.leases().acquire(job_lease_key(job), *options.lease, clock_.monotonic());
   }
-  if (!is_durable(job)) return operations_->when_durable<Loaded>(std::move(loaded));
-  return loaded;
+  loaded.ahead = !is_durable(job);
+  if (!loaded.ahead || options.ahead) return loaded;
+  loaded.ahead = false;
+  return operations_->when_durable<Loaded>(std::move(loaded));
 }
 
 Answer<Receipt> RocksStore::apply(Change change) {
@@ -211,7 +213,9 @@ Answer<Receipt> RocksStore::apply(Change change) {
   if (change.release_lease) table_.leases().release(job_lease_key(record.id), change.guard.lease);
   applied.claimed = table_.claim_each(change.claim_from, now);
   records_.put(applied.record, std::move(change.request), operations_->next());
-  return operations_->when_durable<Receipt>(Receipt(std::move(applied)), puts.bytes() - bytes);
+  return operations_->when_durable<Receipt>(
+      Receipt(std::move(applied)), puts.bytes() - bytes,
+      change.may_be_put_off ? Operations::Haste::kNone : Operations::Haste::kAtOnce);
 }
 
 // A refusal tells of a job: it is given when what it tells is durable.

@@ -95,6 +95,57 @@ TEST_F(RocksStoreTest, ChangesOfOneTurnShareOneSync) {
   EXPECT_EQ(disk_->log_syncs() - syncs, 1u);
 }
 
+TEST_F(RocksStoreTest, AChangeThatNobodyWaitsForGoesToTheDiskWithTheNext) {
+  apply(admission("a"));
+  uint64_t syncs = disk_->log_syncs();
+  Change scheduled = change("a", 1, job::State::kScheduled);
+  scheduled.may_be_put_off = true;
+  auto put_off = await(store_->apply(std::move(scheduled)));
+  loop_.run_ready();
+  EXPECT_EQ(store_->outstanding(), 0u) << "it is not on its way";
+  apply(admission("b"));
+  EXPECT_TRUE(put_off->value.has_value());
+  EXPECT_EQ(disk_->log_syncs() - syncs, 1u);
+}
+
+TEST_F(RocksStoreTest, AChangeThatNobodyWaitsForGoesToTheDiskSoon) {
+  apply(admission("a"));
+  Change scheduled = change("a", 1, job::State::kScheduled);
+  scheduled.may_be_put_off = true;
+  auto put_off = await(store_->apply(std::move(scheduled)));
+  loop_.run_ready();
+  EXPECT_FALSE(put_off->value.has_value());
+  loop_.advance(limits::kCommitPutOffMax);
+  loop_.run_until([&] { return put_off->value.has_value(); });
+}
+
+TEST_F(RocksStoreTest, WhoAsksForAJobMakesItsChangeGoToTheDisk) {
+  apply(admission("a"));
+  Change scheduled = change("a", 1, job::State::kScheduled);
+  scheduled.may_be_put_off = true;
+  auto put_off = await(store_->apply(std::move(scheduled)));
+  auto loaded = loop_.wait(store_->load(JobId("a"), {}));
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->record->state, job::State::kScheduled);
+  EXPECT_FALSE(loaded->ahead);
+  EXPECT_TRUE(put_off->value.has_value());
+}
+
+TEST_F(RocksStoreTest, ALoadAheadDoesNotWaitForTheDisk) {
+  apply(admission("a"));
+  EXPECT_FALSE(store_->load(JobId("a"), {.ahead = true}).await_resume()->ahead) << "it is durable";
+  disk_->hold_log_syncs(true);
+  auto applied = await(store_->apply(change("a", 1, job::State::kScheduled)));
+  auto behind = await(store_->load(JobId("a"), {}));
+  auto ahead = await(store_->load(JobId("a"), {.ahead = true}));
+  ASSERT_TRUE(ahead->value.has_value());
+  EXPECT_EQ((*ahead->value)->record->state, job::State::kScheduled);
+  EXPECT_TRUE((*ahead->value)->ahead);
+  EXPECT_FALSE(behind->value.has_value());
+  disk_->hold_log_syncs(false);
+  loop_.run_until([&] { return behind->value.has_value(); });
+}
+
 TEST_F(RocksStoreTest, WhileOneSyncRunsTheNextBatchForms) {
   uint64_t syncs = disk_->log_syncs();
   disk_->hold_log_syncs(true);
