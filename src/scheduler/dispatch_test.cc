@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bus/forwarding_bus.h"
 #include "routing/placement.h"
 #include "scheduler/replica_fixture.h"
 #include "scheduler/scheduler.h"
@@ -25,14 +26,14 @@ TEST(Epochs, OfAStoreThatLostSomeTwiceInASecondAreStillNewOnes) {
 }
 
 // Its worker gets every dispatch, and the stream refuses each.
-class FullStream final : public bus::Bus {
+class FullStream final : public bus::ForwardingBus {
  public:
-  explicit FullStream(bus::Bus& bus) : bus_(bus) {}
+  using ForwardingBus::ForwardingBus;
 
   Future<Result<bus::Published>> publish(std::string subject, std::string payload,
                                          std::string id) override {
     if (routing::worker_of_subject(subject).empty()) {
-      return bus_.publish(std::move(subject), std::move(payload), std::move(id));
+      return ForwardingBus::publish(std::move(subject), std::move(payload), std::move(id));
     }
     cap::BusPacket packet;
     EXPECT_TRUE(packet.ParseFromString(payload));
@@ -42,17 +43,8 @@ class FullStream final : public bus::Bus {
   Future<Result<std::optional<bool>>> stored(std::string, std::string) override {
     return std::optional<bool>(false);
   }
-  Result<std::unique_ptr<bus::Subscription>> subscribe(std::string subject,
-                                                       bus::SubscribeOptions options,
-                                                       bus::Handler handler) override {
-    return bus_.subscribe(std::move(subject), std::move(options), std::move(handler));
-  }
-  std::optional<MonotonicTime> listening_since() const override { return bus_.listening_since(); }
 
   std::vector<cap::DispatchIdentity> heard;
-
- private:
-  bus::Bus& bus_;
 };
 
 using DispatchTest = ReplicaTest;

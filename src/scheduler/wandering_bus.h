@@ -1,21 +1,20 @@
 // For tests: a bus that goes away and comes back.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "bus/bus.h"
+#include "bus/forwarding_bus.h"
 #include "routing/placement.h"
 #include "runtime/loop.h"
 
 namespace fairlead::scheduler {
 
-class WanderingBus final : public bus::Bus {
+class WanderingBus final : public bus::ForwardingBus {
  public:
-  WanderingBus(bus::Bus& bus, Loop& loop) : bus_(bus), loop_(loop), since_(loop.now()) {}
+  WanderingBus(bus::Bus& bus, Loop& loop) : ForwardingBus(bus), loop_(loop), since_(loop.now()) {}
 
   void go() { since_.reset(); }
   void come_back() { since_ = loop_.now(); }
@@ -28,15 +27,7 @@ class WanderingBus final : public bus::Bus {
       if (goes_at_dispatch) go();
       return since_ ? bus::Published::kStored : bus::Published::kRefused;
     }
-    return bus_.publish(std::move(subject), std::move(payload), std::move(id));
-  }
-  Future<Result<std::optional<bool>>> stored(std::string subject, std::string id) override {
-    return bus_.stored(std::move(subject), std::move(id));
-  }
-  Result<std::unique_ptr<bus::Subscription>> subscribe(std::string subject,
-                                                       bus::SubscribeOptions options,
-                                                       bus::Handler handler) override {
-    return bus_.subscribe(std::move(subject), std::move(options), std::move(handler));
+    return ForwardingBus::publish(std::move(subject), std::move(payload), std::move(id));
   }
   std::optional<MonotonicTime> listening_since() const override { return since_; }
 
@@ -44,7 +35,6 @@ class WanderingBus final : public bus::Bus {
   std::vector<std::string> dispatches;
 
  private:
-  bus::Bus& bus_;
   Loop& loop_;
   std::optional<MonotonicTime> since_;
 };
