@@ -44,6 +44,8 @@ class Audit {
     store::Loaded loaded = get(store_.load(job_id(number), {.with_request = true}));
     key(number, loaded.record != nullptr);
     trace(number, loaded.record != nullptr);
+    mark(number, loaded.record != nullptr);
+    blob(number, loaded.record ? loaded.record->revision.value() : 0);
     if (!loaded.record) {
       if (acknowledged > 0) fault("{} is lost, it was at revision {}", number, acknowledged);
       if (!loaded.request.empty()) fault("{} has a request and no record", number);
@@ -76,6 +78,21 @@ class Audit {
     }
   }
 
+  // The message of the bus that the admission answered is marked as such.
+  void mark(uint64_t number, bool admitted) {
+    auto bytes = store_.database().get(store::Family::kBlob, store::processed_key(mark_of(number)));
+    check(bytes.has_value(), "a store that was opened can be read");
+    if (bytes->has_value() != admitted) fault("{} and its mark differ", number);
+  }
+
+  // It is put before the job is admitted, and erased between its last two revisions.
+  void blob(uint64_t number, uint64_t revision) {
+    std::optional<store::Blob> blob = get(store_.blob(blob_key_of(number)));
+    if (!blob && revision >= 1 && revision <= 2) fault("{} lacks its blob", number);
+    if (blob && revision == kLastRevision) fault("{} has a blob that was erased", number);
+    if (blob && blob->bytes != blob_of(number)) fault("{} has another blob", number);
+  }
+
   // The trace leads to the job.
   void trace(uint64_t number, bool admitted) {
     auto found = all({.by = Query::By::kTrace, .text = trace_of(number).str()});
@@ -106,11 +123,46 @@ class Audit {
     if (size_t there = count(store::Family::kEndedByWorker); there != had_worker) {
       fault("{} entries by worker for {} ended jobs", there, had_worker);
     }
+    for (const auto& [family, what] : {std::pair(store::Family::kBlobByExpiry, "marks"),
+                                       std::pair(store::Family::kRequest, "requests")}) {
+      if (size_t there = count(family); there != live.size() + ended.size()) {
+        fault("{} {} of {} jobs", there, what, live.size() + ended.size());
+      }
+    }
     size_t counted = 0;
     for (job::State state : job::kAllStates) {
       if (job::is_terminal(state)) counted += store_.jobs_in(state);
     }
     if (counted != ended.size()) fault("{} ended jobs counted as {}", ended.size(), counted);
+  }
+
+  // Every life that is running or has ended was counted; a cut-off one may have been before.
+  void counter(const std::map<uint64_t, job::Record>& live, size_t ended, uint64_t again_max) {
+    auto running = static_cast<uint64_t>(std::ranges::count_if(
+        live, [](const auto& each) { return each.second.revision >= Revision(3); }));
+    auto there = static_cast<uint64_t>(get(store_.add(kCounter, 0)));
+    if (there < running + ended || there > running + ended + again_max) {
+      fault("{} lives are counted as {}", running + ended, there);
+    }
+  }
+
+  // Messages that were queued wait for the jobs that are admitted and not dispatched, or for lives
+  // that did not begin.
+  void queued(const std::map<uint64_t, job::Record>& live) {
+    std::map<uint64_t, size_t> waiting;
+    for (const auto& message : get(store_.queued(SIZE_MAX))) {
+      ++waiting[number_of(message.message.payload)];
+    }
+    for (const auto& [number, count] : waiting) {
+      if (count > 1) fault("{} has {} queued messages", number, count);
+      if (!live.contains(number) && get(store_.load(job_id(number), {})).record) {
+        fault("{} has ended, and a message is queued for it", number);
+      }
+    }
+    for (const auto& [number, record] : live) {
+      const bool admitted = record.revision == Revision(1);
+      if (waiting.contains(number) != admitted) fault("{} and its queued message differ", number);
+    }
   }
 
   // What lies beside the live jobs, and their slots, must be exactly theirs.
@@ -211,6 +263,7 @@ std::vector<std::string> Ledger::audit(store::RocksStore& store, store::PumpLoop
   for (const auto& [number, record] : live) {
     revisions_.emplace(number, 0);
     changed_.insert(number);
+    counted_again_max_ += record.revision == Revision(2);
   }
   if (everything) {
     for (const auto& [number, revision] : revisions_) changed_.insert(number);
@@ -221,12 +274,14 @@ std::vector<std::string> Ledger::audit(store::RocksStore& store, store::PumpLoop
     }
     audit.dead_letters(ended);
     audit.entries(live, ended);
+    audit.counter(live, ended.size(), counted_again_max_);
   }
   for (uint64_t number : changed_) {
     revisions_[number] = audit.job(number, revisions_[number]);
     next_ = std::max(next_, number + 1);
   }
   audit.beside(live);
+  audit.queued(live);
   // The live ones may go on unseen until a life is cut off, so they are looked at again.
   changed_.clear();
   for (const auto& [number, record] : live) changed_.insert(number);

@@ -28,6 +28,7 @@ class Ledger {
  private:
   std::map<uint64_t, uint64_t> revisions_;  // acknowledged, or found
   std::set<uint64_t> changed_;
+  uint64_t counted_again_max_ = 0;  // by lives that were cut off before they said so
   uint64_t next_ = 0;
   uint64_t changes_ = 0;
 };

@@ -16,7 +16,9 @@ WallTime time_of(uint64_t number, uint64_t revision) {
       static_cast<int64_t>(1'700'000'000'000'000 + number * 10 + revision));
 }
 
-store::Change change_to(uint64_t number, uint64_t revision, Sequence message) {
+}  // namespace
+
+store::Change Lives::change_to(uint64_t number, uint64_t revision, const Messages& messages) {
   using enum job::State;
   store::Change change;
   *change.next = record_of(number, revision);
@@ -25,14 +27,17 @@ store::Change change_to(uint64_t number, uint64_t revision, Sequence message) {
   if (revision == 1) {
     change.request = request_of(number);
     change.timers = {{timer_of(number), time_of(number, 1), "payload"}};
+    change.mark = mark_of(number);
   }
   if (revision == 2) {
     change.path = {kScheduled, kDispatched};
     change.messages = {{"worker", job_id(number).str(), "", ""}};
+    change.consumed = messages.queued;
   }
+  change.may_be_put_off = revision == 3;
   if (revision == 4) {
     change.timers_done = {timer_of(number)};
-    change.consumed = message;
+    change.consumed = messages.dispatched;
     if (fails(number)) {
       change.dead_letter = store::DeadLetter{
           .job = job_id(number), .reason = "it fails", .created_at = time_of(number, 4)};
@@ -40,8 +45,6 @@ store::Change change_to(uint64_t number, uint64_t revision, Sequence message) {
   }
   return change;
 }
-
-}  // namespace
 
 JobId job_id(uint64_t number) {
   return JobId(std::string(kIdPrefix) + std::to_string(number));
@@ -61,6 +64,18 @@ TraceId trace_of(uint64_t number) {
 
 std::string key_of(uint64_t number) {
   return number % 5 == 0 ? "key-" + std::to_string(number) : "";
+}
+
+std::string mark_of(uint64_t number) {
+  return "mark-" + std::to_string(number);
+}
+
+std::string blob_key_of(uint64_t number) {
+  return "blob-" + std::to_string(number);
+}
+
+std::string blob_of(uint64_t number) {
+  return "blob of " + std::to_string(number) + std::string(number % 900, 'b');
 }
 
 bool fails(uint64_t number) {
@@ -108,11 +123,16 @@ void Lives::start(uint64_t count, uint64_t next) {
 }
 
 Task<void> Lives::go_on(uint64_t count) {
-  std::map<uint64_t, Sequence> messages;
+  std::map<uint64_t, Messages> messages;
   auto orphans = co_await store_.orphans(Duration(0), SIZE_MAX);
   check(orphans.has_value(), "messages can be read");
   for (const auto& orphan : *orphans) {
-    messages[number_of(orphan.message.payload)] = orphan.sequence;
+    messages[number_of(orphan.message.payload)].dispatched = orphan.sequence;
+  }
+  auto queued = co_await store_.queued(SIZE_MAX);
+  check(queued.has_value(), "messages can be read");
+  for (const auto& message : *queued) {
+    messages[number_of(message.message.payload)].queued = message.sequence;
   }
   std::map<uint64_t, uint64_t> unfinished;
   store::Query query{.by = store::Query::By::kTenant, .text = "acme"};
@@ -124,6 +144,13 @@ Task<void> Lives::go_on(uint64_t count) {
     }
     query.cursor = page->next;
   } while (!query.cursor.empty());
+  // Those of lives that did not begin: whoever begins one queues another.
+  std::vector<Sequence> early;
+  for (const auto& [number, each] : messages) {
+    if (!unfinished.contains(number) && each.queued != Sequence()) early.push_back(each.queued);
+  }
+  auto forgotten = co_await store_.forget(std::move(early));
+  check(forgotten.has_value(), "messages can be forgotten");
   for (auto [number, revision] : unfinished) {
     nursery_.spawn(live(number, revision, messages[number]));
   }
@@ -133,19 +160,35 @@ Task<void> Lives::go_on(uint64_t count) {
 Task<void> Lives::keep_going() {
   while (true) {
     uint64_t number = next_++;
-    co_await live(number, 0, Sequence());
+    co_await live(number, 0, {});
   }
 }
 
-Task<void> Lives::live(uint64_t number, uint64_t from_revision, Sequence message) {
+Task<bool> Lives::prepare(uint64_t number, uint64_t revision, Messages& messages) {
+  if (revision == 1) {
+    auto queued =
+        co_await store_.enqueue({"queue", job_id(number).str(), "", "group"}, time_of(number, 0));
+    if (!queued) co_return false;
+    messages.queued = *queued;
+    auto put = co_await store_.put_blob(blob_key_of(number), {blob_of(number), {}},
+                                        store::BlobCondition::kAlways);
+    co_return put.has_value();
+  }
+  if (revision == 3) co_return (co_await store_.add(kCounter, 1)).has_value();
+  if (revision == 4) co_return (co_await store_.erase_blob(blob_key_of(number))).has_value();
+  co_return true;
+}
+
+Task<void> Lives::live(uint64_t number, uint64_t from_revision, Messages messages) {
   for (uint64_t revision = from_revision + 1; revision <= kLastRevision; ++revision) {
-    store::Change change = change_to(number, revision, message);
+    if (!co_await prepare(number, revision, messages)) co_return;
+    store::Change change = change_to(number, revision, messages);
     auto receipt = co_await store_.apply(std::move(change));
     if (!receipt) co_return;  // pushed back: the job stays as it is
     auto* applied = std::get_if<store::Applied>(&*receipt);
     check(applied && applied->record->revision == Revision(revision),
           "a change of a life is applied");
-    if (!applied->messages.empty()) message = applied->messages.front();
+    if (!applied->messages.empty()) messages.dispatched = applied->messages.front();
     acknowledged_(number, revision);
   }
 }

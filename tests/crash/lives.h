@@ -2,10 +2,15 @@
 // number and its revision, so that what is found after a crash can be told to be right to the last
 // byte.
 //
-//   revision 1  admitted: request, timer, idempotency key, trace
-//   revision 2  dispatched: worker's and tenant's slot, message in the outbox
-//   revision 3  running
+//               a message is queued for it and its blob is put
+//   revision 1  admitted: request, timer, idempotency key, trace, mark of a bus' message
+//   revision 2  dispatched: worker's and tenant's slot, message in the outbox, queued one consumed
+//               it is counted
+//   revision 3  running: to be on disk when anything else is
+//               its blob is erased
 //   revision 4  ended: message consumed, timer done; every third fails, with a dead letter
+//
+// What stands between two revisions is acknowledged before the later one is tried.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +31,11 @@ std::string timer_of(uint64_t number);
 // Four jobs share a trace; every fifth has an idempotency key, the others none.
 TraceId trace_of(uint64_t number);
 std::string key_of(uint64_t number);
+std::string mark_of(uint64_t number);
+std::string blob_key_of(uint64_t number);
+std::string blob_of(uint64_t number);
+// All lives that got so far are counted here, once for each process that tried it.
+inline constexpr const char* kCounter = "lives";
 // Whether the job ends with a dead letter.
 bool fails(uint64_t number);
 job::Record record_of(uint64_t number, uint64_t revision);
@@ -46,9 +56,18 @@ class Lives {
   void start(uint64_t count, uint64_t next);
 
  private:
+  // What of a life lies in the store as a message.
+  struct Messages {
+    Sequence queued;
+    Sequence dispatched;
+  };
+
+  static store::Change change_to(uint64_t number, uint64_t revision, const Messages& messages);
   Task<void> go_on(uint64_t count);
   Task<void> keep_going();
-  Task<void> live(uint64_t number, uint64_t from_revision, Sequence message);
+  Task<void> live(uint64_t number, uint64_t from_revision, Messages messages);
+  // What comes before a revision. False: it was pushed back.
+  Task<bool> prepare(uint64_t number, uint64_t revision, Messages& messages);
 
   store::Store& store_;
   Acknowledged acknowledged_;
